@@ -1,0 +1,14 @@
+import tseslint from "typescript-eslint";
+
+export default tseslint.config(
+  { ignores: ["build/", "assembly/", "tests/unit/", "cli/proto/", "node_modules/"] },
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js"] } } },
+    rules: {
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+    },
+  },
+  { files: ["*.js"], ...tseslint.configs.disableTypeChecked },
+);
