@@ -1,0 +1,24 @@
+// Writes what native Envoy does into the `expect` of case files: `[CASE=name,…] npx tsx tests/conformance/record.ts`.
+// Cases that have an `expect` are left alone unless --overwrite is given.
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { parseDocument } from "yaml";
+import { envoyVersions } from "../../tools/envoy/binary.js";
+import { loadCases, type Case } from "../support/case.js";
+import { runLeg } from "../support/run-case.js";
+
+const { oracle } = await envoyVersions();
+const overwrite = process.argv.includes("--overwrite");
+
+for (const testCase of loadCases(fileURLToPath(new URL("cases", import.meta.url)))) {
+  if (testCase.expect === undefined || (overwrite && testCase.expect !== "rejected")) await record(testCase);
+}
+
+async function record(testCase: Case): Promise<void> {
+  const result = await runLeg(testCase, oracle);
+  const document = parseDocument(await readFile(testCase.file, "utf8"), { intAsBigInt: true });
+  document.set("expect", document.createNode(result.expect, { flow: false }));
+  if (testCase.observe?.stats) document.set("expect_stats", result.stats);
+  await writeFile(testCase.file, document.toString({ lineWidth: 120 }));
+  process.stdout.write(`${testCase.name}: recorded\n`);
+}
