@@ -30,6 +30,9 @@ export class RouteSettings {
 
     writer.uint32(32);
     writer.uint32(message.slots);
+
+    writer.uint32(40);
+    writer.bool(message.pin);
   }
 
   static decode(reader: Reader, length: i32): RouteSettings {
@@ -58,6 +61,10 @@ export class RouteSettings {
           message.slots = reader.uint32();
           break;
 
+        case 5:
+          message.pin = reader.bool();
+          break;
+
         default:
           reader.skipType(tag & 7);
           break;
@@ -71,16 +78,19 @@ export class RouteSettings {
   hashPolicy: Array<HashPolicy>;
   slotForm: SlotForm;
   slots: u32;
+  pin: bool;
 
   constructor(
     priorityGroup: PriorityGroupClusterSpecifier | null = null,
     hashPolicy: Array<HashPolicy> = [],
     slotForm: SlotForm = 0,
-    slots: u32 = 0
+    slots: u32 = 0,
+    pin: bool = false
   ) {
     this.priorityGroup = priorityGroup;
     this.hashPolicy = hashPolicy;
     this.slotForm = slotForm;
     this.slots = slots;
+    this.pin = pin;
   }
 }

@@ -1,0 +1,26 @@
+// The debug build: the module, and a way to make it trap on purpose, for tests of what a trap costs.
+
+import { proxy_get_header_map_value } from "./abi/imports";
+import { release } from "./abi/memory";
+import { encode } from "./bytes";
+import { proxy_on_request_headers as onRequestHeaders } from "./index";
+
+export {
+  malloc,
+  proxy_abi_version_0_2_1,
+  proxy_on_configure,
+  proxy_on_context_create,
+  proxy_on_vm_start,
+} from "./index";
+
+const TRAP_HEADER = encode("x-attempt-router-trap");
+const result: usize = memory.data(2 * sizeof<usize>());
+
+export function proxy_on_request_headers(context: u32, headers: u32, endOfStream: bool): i32 {
+  const name = TRAP_HEADER;
+  if (proxy_get_header_map_value(0, changetype<usize>(name), name.length, result, result + sizeof<usize>()) == 0) {
+    release(load<usize>(result));
+    throw new Error("asked to trap");
+  }
+  return onRequestHeaders(context, headers, endOfStream);
+}

@@ -1,0 +1,49 @@
+import { Bytes } from "../bytes";
+import { groupIndex } from "./attempt";
+import { Group } from "./group";
+import { HashPolicy } from "./hash-policy";
+
+/** Where the random value of a request comes from. */
+export enum RandomSource {
+  INTERNAL,
+  HEADER,
+  HASH_POLICY,
+}
+
+/** How a pick reaches the route's matcher, see `attempt_router.v1.SlotForm`. */
+export enum SlotForm {
+  SLOT_PER_ATTEMPT,
+  ONE_SLOT,
+}
+
+/** The settings of a route, ready to decide by, shared by all requests of a VM. */
+@final
+export class Plan {
+  /** Bit per counter: its cause was logged for this route. */
+  reported: u32 = 0;
+  /** Number of attempts with a slot of their own, at least 1. */
+  slots: i32 = 1;
+  slotForm: SlotForm = SlotForm.SLOT_PER_ATTEMPT;
+  randomSource: RandomSource = RandomSource.INTERNAL;
+  /** Attribute that holds the header of RandomSource.HEADER, its lines joined with ",". */
+  randomHeaderPath: Bytes = new StaticArray<u8>(0);
+  hashPolicies: StaticArray<HashPolicy> = new StaticArray<HashPolicy>(0);
+  /** Keep the request on this route through filter state `wasm.attempt_router.route`. */
+  pin: bool = false;
+  /** Some group has several clusters, so the random value matters. */
+  readonly isWeighted: bool;
+
+  constructor(
+    readonly routeName: Bytes,
+    readonly groups: StaticArray<Group>,
+  ) {
+    let weighted = false;
+    for (let i = 0; i < groups.length; i++) weighted = weighted || groups[i].isWeighted;
+    this.isWeighted = weighted;
+  }
+
+  /** The group of an attempt (1, 2, …). */
+  groupOf(attempt: u32): Group {
+    return unchecked(this.groups[groupIndex(attempt, this.groups.length)]);
+  }
+}

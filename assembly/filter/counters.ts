@@ -1,0 +1,15 @@
+/** The module's counters, readable as `wasmcustom.attempt_router.<name>`. docs/counters.md says what each one means. */
+export namespace Counter {
+  export const SETTINGS_ERROR: i32 = 0;
+  export const RANDOM_HEADER_INVALID: i32 = 1;
+  export const CLIENT_ATTEMPT_COUNT_REMOVED: i32 = 2;
+  export const SLOT_WRITE_FAILED: i32 = 3;
+}
+
+/** Names by counter. */
+export const COUNTER_NAMES: StaticArray<string> = [
+  "attempt_router.settings_error",
+  "attempt_router.random_header_invalid",
+  "attempt_router.client_attempt_count_removed",
+  "attempt_router.slot_write_failed",
+];

@@ -1,0 +1,66 @@
+import { Bytes, View, decode } from "../bytes";
+import { Plan } from "../decide/plan";
+import { Host, LogLevel } from "../host/host";
+import { compile } from "../settings/compile";
+import { MetadataField, findNamespace } from "../settings/metadata";
+import { PlanCache } from "../settings/plan-cache";
+import { Problem } from "../settings/problem";
+import { readRouteSettings } from "../settings/route-settings";
+import { settingsId } from "../settings/settings-id";
+import { readStruct } from "../settings/struct";
+import { Counter } from "./counters";
+import { NAMESPACE, ROUTE_METADATA, ROUTE_NAME } from "./names";
+
+const cache = new PlanCache();
+const routeName = new View();
+const metadata = new View();
+const struct = new View();
+
+/**
+ * The plan of the request's current route, or null: the route has no settings, there is no route, or the settings are
+ * wrong. The route's metadata is read the first time its name is seen.
+ */
+export function planOfRoute(host: Host): Plan | null {
+  if (!host.property(ROUTE_NAME, routeName)) return null;
+  const id = settingsId(routeName);
+  let plan: Plan | null = null;
+  if (id != 0) plan = cache.find(id) ? cache.plan : load(host, id);
+  host.release(routeName);
+  return plan;
+}
+
+function load(host: Host, id: u64): Plan | null {
+  const name = routeName.copy();
+  const problem = new Problem();
+  const plan = read(host, name, problem);
+  if (problem.exists) {
+    host.increment(Counter.SETTINGS_ERROR);
+    host.log(LogLevel.ERROR, 'settings of route "' + decode(name) + '": ' + problem.toString());
+  }
+  cache.add(id, plan);
+  return plan;
+}
+
+function read(host: Host, name: Bytes, problem: Problem): Plan | null {
+  if (!host.property(ROUTE_METADATA, metadata)) {
+    problem.note("", "route metadata", "none");
+    return null;
+  }
+  const plan = parse(name, problem);
+  host.release(metadata);
+  return plan;
+}
+
+function parse(name: Bytes, problem: Problem): Plan | null {
+  if (!findNamespace(metadata, MetadataField.FILTER_METADATA, NAMESPACE, struct)) {
+    problem.note("", "filter_metadata.attempt_router", "nothing");
+    return null;
+  }
+  const value = readStruct(struct);
+  if (value == null) {
+    problem.note("", "an object", "bytes that are none, or one that is nested too deep");
+    return null;
+  }
+  const settings = readRouteSettings(value, problem);
+  return problem.exists ? null : compile(settings, name);
+}

@@ -1,0 +1,74 @@
+import {
+  proxy_call_foreign_function,
+  proxy_get_header_map_pairs,
+  proxy_get_header_map_value,
+  proxy_get_property,
+  proxy_increment_metric,
+  proxy_log,
+  proxy_remove_header_map_value,
+  proxy_set_property,
+} from "../abi/imports";
+import { release } from "../abi/memory";
+import { Bytes, View, encode } from "../bytes";
+import { Host } from "./host";
+
+const REQUEST_HEADERS: i32 = 0;
+const OK: u32 = 0;
+const CLEAR_ROUTE_CACHE = encode("clear_route_cache");
+
+// Out-parameters of the host calls; one call runs at a time.
+const outPtr: usize = memory.data(sizeof<usize>());
+const outSize: usize = memory.data(sizeof<usize>());
+
+/** The proxy that runs the module. */
+@final
+export class Envoy extends Host {
+  /** Metric ids by counter, as the proxy gave them. */
+  metrics: StaticArray<u32> = new StaticArray<u32>(0);
+
+  property(path: Bytes, out: View): bool {
+    return filled(proxy_get_property(changetype<usize>(path), path.length, outPtr, outSize), out);
+  }
+
+  setProperty(key: Bytes, value: Bytes): bool {
+    return proxy_set_property(changetype<usize>(key), key.length, changetype<usize>(value), value.length) == OK;
+  }
+
+  requestHeader(name: Bytes, out: View): bool {
+    const status = proxy_get_header_map_value(REQUEST_HEADERS, changetype<usize>(name), name.length, outPtr, outSize);
+    return filled(status, out);
+  }
+
+  requestHeaders(out: View): bool {
+    return filled(proxy_get_header_map_pairs(REQUEST_HEADERS, outPtr, outSize), out);
+  }
+
+  removeRequestHeader(name: Bytes): void {
+    proxy_remove_header_map_value(REQUEST_HEADERS, changetype<usize>(name), name.length);
+  }
+
+  clearRouteCache(): void {
+    const name = CLEAR_ROUTE_CACHE;
+    proxy_call_foreign_function(changetype<usize>(name), name.length, 0, 0, 0, 0);
+  }
+
+  increment(counter: i32): void {
+    if (counter < this.metrics.length) proxy_increment_metric(this.metrics[counter], 1);
+  }
+
+  log(level: i32, message: string): void {
+    const bytes = encode("attempt_router: " + message);
+    proxy_log(level, changetype<usize>(bytes), bytes.length);
+  }
+
+  release(view: View): void {
+    release(view.ptr);
+    view.set(0, 0);
+  }
+}
+
+function filled(status: u32, out: View): bool {
+  if (status != OK) return false;
+  out.set(load<usize>(outPtr), <i32>load<usize>(outSize));
+  return true;
+}

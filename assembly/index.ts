@@ -1,0 +1,60 @@
+// What the proxy calls, wired to the parts.
+
+import "./abi/abort";
+import { proxy_define_metric, random_get } from "./abi/imports";
+import { Bytes, encode } from "./bytes";
+import { COUNTER_NAMES } from "./filter/counters";
+import { onDownstreamRequest } from "./filter/downstream";
+import { seedRandom } from "./filter/random-value";
+import { Role, Roles } from "./filter/roles";
+import { onUpstreamRequest } from "./filter/upstream";
+import { Envoy } from "./host/envoy";
+import { LogLevel } from "./host/host";
+
+export { malloc } from "./abi/memory";
+
+const METRIC_COUNTER: i32 = 0;
+const CONTINUE: i32 = 0;
+
+const host = new Envoy();
+const roles = new Roles();
+
+// The proxy creates a stream's context right before it hands over the stream's headers, with nothing in between: this
+// is the role of the stream whose headers come next.
+let role = Role.UNKNOWN;
+
+/** Tells the proxy which version of the ABI the module speaks. */
+export function proxy_abi_version_0_2_1(): void {}
+
+export function proxy_on_vm_start(root: u32, configurationSize: u32): bool {
+  host.metrics = defineCounters();
+  const seed: Bytes = new StaticArray<u8>(8);
+  random_get(changetype<usize>(seed), seed.length);
+  seedRandom(load<u64>(changetype<usize>(seed)));
+  return true;
+}
+
+export function proxy_on_configure(root: u32, configurationSize: u32): bool {
+  if (roles.learn(root, host) != Role.UNKNOWN) return true;
+  host.log(LogLevel.ERROR, "root_id: expected downstream or upstream");
+  return false;
+}
+
+export function proxy_on_context_create(context: u32, root: u32): void {
+  if (root != 0) role = roles.roleOf(root, host);
+}
+
+export function proxy_on_request_headers(context: u32, headers: u32, endOfStream: bool): i32 {
+  if (role == Role.DOWNSTREAM) onDownstreamRequest(host);
+  else if (role == Role.UPSTREAM) onUpstreamRequest(host);
+  return CONTINUE;
+}
+
+function defineCounters(): StaticArray<u32> {
+  const ids = new StaticArray<u32>(COUNTER_NAMES.length);
+  for (let i = 0; i < ids.length; i++) {
+    const name = encode(COUNTER_NAMES[i]);
+    proxy_define_metric(METRIC_COUNTER, changetype<usize>(name), name.length, changetype<usize>(ids) + 4 * i);
+  }
+  return ids;
+}

@@ -1,0 +1,70 @@
+import { Bytes, encode, encodeLowerCase } from "../bytes";
+import { Group, group } from "../decide/group";
+import { HashPolicy, HashSource } from "../decide/hash-policy";
+import { Plan, RandomSource } from "../decide/plan";
+import { HashPolicy as HashPolicyMessage } from "../proto/attempt_router/v1/HashPolicy";
+import { RouteSettings } from "../proto/attempt_router/v1/RouteSettings";
+import { PriorityGroup } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroup";
+import { PriorityGroupClusterSpecifier } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroupClusterSpecifier";
+
+/** Turns legal settings into the form that decisions are made by: names as bytes, weights as intervals. */
+export function compile(settings: RouteSettings, routeName: Bytes): Plan {
+  const specifier = settings.priorityGroup!;
+  const plan = new Plan(routeName, compileGroups(specifier.priorityGroups));
+  plan.slots = settings.slots;
+  plan.slotForm = settings.slotForm;
+  plan.pin = settings.pin;
+  compileRandomSource(plan, specifier, settings.hashPolicy);
+  return plan;
+}
+
+function compileGroups(messages: PriorityGroup[]): StaticArray<Group> {
+  const groups = new StaticArray<Group>(messages.length);
+  for (let i = 0; i < messages.length; i++) groups[i] = compileGroup(messages[i]);
+  return groups;
+}
+
+function compileGroup(message: PriorityGroup): Group {
+  const count = message.clusters.length;
+  const clusters = new StaticArray<Bytes>(count);
+  const weights = new StaticArray<u32>(count);
+  for (let i = 0; i < count; i++) {
+    clusters[i] = encode(message.clusters[i].clusterName);
+    weights[i] = message.clusters[i].weight!.value;
+  }
+  return group(encode(message.name), clusters, weights);
+}
+
+function compileRandomSource(
+  plan: Plan,
+  specifier: PriorityGroupClusterSpecifier,
+  policies: HashPolicyMessage[],
+): void {
+  const useHashPolicy = specifier.useHashPolicy;
+  if (specifier.headerName.length > 0) {
+    plan.randomSource = RandomSource.HEADER;
+    plan.randomHeaderPath = encodeLowerCase("request\0headers\0" + specifier.headerName);
+  } else if (useHashPolicy != null && useHashPolicy.value) {
+    plan.randomSource = RandomSource.HASH_POLICY;
+    plan.hashPolicies = compileHashPolicies(policies);
+  }
+}
+
+function compileHashPolicies(messages: HashPolicyMessage[]): StaticArray<HashPolicy> {
+  const policies = new StaticArray<HashPolicy>(messages.length);
+  for (let i = 0; i < messages.length; i++) policies[i] = compileHashPolicy(messages[i]);
+  return policies;
+}
+
+function compileHashPolicy(message: HashPolicyMessage): HashPolicy {
+  const terminal = message.terminal;
+  const header = message.header;
+  if (header != null) return new HashPolicy(HashSource.HEADER, encodeLowerCase(header.headerName), terminal);
+  const cookie = message.cookie;
+  if (cookie != null) return new HashPolicy(HashSource.COOKIE, encode(cookie.name), terminal);
+  const query = message.queryParameter;
+  if (query != null) return new HashPolicy(HashSource.QUERY_PARAMETER, encode(query.name), terminal);
+  const connection = message.connectionProperties;
+  const usesIp = connection != null && connection.sourceIp;
+  return new HashPolicy(usesIp ? HashSource.SOURCE_IP : HashSource.NOTHING, new StaticArray<u8>(0), terminal);
+}

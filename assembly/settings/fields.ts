@@ -1,0 +1,141 @@
+import { Bytes, decode } from "../bytes";
+import { Problem } from "./problem";
+import { Kind, Value } from "./value";
+
+/**
+ * Typed, strict access to the fields of a settings object. Every field that is asked for is known; `finish` reports the
+ * ones that nobody asked for, so that a misspelt name is an error and not a silent default. A getter whose field is
+ * absent returns its empty value (null, "", 0, false, []); one whose field has a wrong value notes the problem too.
+ */
+@final
+export class Fields {
+  private known: Array<string> = [];
+
+  constructor(
+    private value: Value,
+    private path: string,
+    private problem: Problem,
+  ) {
+    if (value.kind != Kind.STRUCT) problem.noteValue(path, "an object", value);
+  }
+
+  /** Path of a field, for a problem that only the caller can see. */
+  at(name: string): string {
+    return this.path.length > 0 ? this.path + "." + name : name;
+  }
+
+  /** The value of a field; null where it is absent, or null in the settings. */
+  find(name: string): Value | null {
+    this.known.push(name);
+    const names = this.value.names;
+    for (let i = 0; i < names.length; i++) {
+      if (decode(names[i]) == name && this.value.items[i].kind != Kind.NULL) return this.value.items[i];
+    }
+    return null;
+  }
+
+  text(name: string): string {
+    const value = this.find(name);
+    if (value == null) return "";
+    if (value.kind == Kind.STRING) return decode(value.text);
+    this.problem.noteValue(this.at(name), "a string", value);
+    return "";
+  }
+
+  requiredText(name: string): string {
+    const value = this.find(name);
+    if (value != null && value.kind == Kind.STRING && value.text.length > 0) return decode(value.text);
+    this.problem.noteValue(this.at(name), "a string that is not empty", value);
+    return "";
+  }
+
+  flag(name: string): bool {
+    const value = this.find(name);
+    if (value == null) return false;
+    if (value.kind == Kind.BOOL) return value.flag;
+    this.problem.noteValue(this.at(name), "true or false", value);
+    return false;
+  }
+
+  /** A whole number in [low, high], as a number or as decimal digits in a string. */
+  whole(name: string, low: u32, high: u32): u32 {
+    const value = this.find(name);
+    return value == null ? 0 : this.wholeOf(name, value, low, high);
+  }
+
+  requiredWhole(name: string, low: u32, high: u32): u32 {
+    return this.wholeOf(name, this.find(name), low, high);
+  }
+
+  /** One of `names`, as its index; the first where the field is absent. */
+  choice(name: string, names: string[]): i32 {
+    const text = this.text(name);
+    if (text.length == 0) return 0;
+    const index = names.indexOf(text);
+    if (index < 0) this.problem.note(this.at(name), "one of " + names.join(", "), '"' + text + '"');
+    return max(index, 0);
+  }
+
+  list(name: string): Array<Value> {
+    const value = this.find(name);
+    if (value == null) return [];
+    if (value.kind == Kind.LIST) return value.items;
+    this.problem.noteValue(this.at(name), "a list", value);
+    return [];
+  }
+
+  /** A list with at least one element of what `elements` names. */
+  requiredList(name: string, elements: string): Array<Value> {
+    const value = this.find(name);
+    if (value != null && value.kind == Kind.LIST && value.items.length > 0) return value.items;
+    this.problem.noteValue(this.at(name), "a list of at least one " + elements, value);
+    return [];
+  }
+
+  /** The fields of an object that is an element of the list `name`. */
+  element(name: string, index: i32, value: Value): Fields {
+    return new Fields(value, this.at(name) + "[" + index.toString() + "]", this.problem);
+  }
+
+  /** The fields of the object `name`, or null where it is absent. */
+  object(name: string): Fields | null {
+    const value = this.find(name);
+    return value == null ? null : new Fields(value, this.at(name), this.problem);
+  }
+
+  /** Reports the first field that nobody asked for. */
+  finish(): void {
+    const names = this.value.names;
+    for (let i = 0; i < names.length; i++) {
+      const name = decode(names[i]);
+      if (!this.known.includes(name)) {
+        this.problem.note(this.at(name), "one of the fields " + this.known.join(", "), "an unknown field");
+      }
+    }
+  }
+
+  private wholeOf(name: string, value: Value | null, low: u32, high: u32): u32 {
+    const number = value == null ? NaN : numberOf(value);
+    // NaN fails every comparison.
+    if (number == Math.trunc(number) && number >= <f64>low && number <= <f64>high) return <u32>number;
+    const expected = "a whole number from " + low.toString() + " to " + high.toString();
+    this.problem.noteValue(this.at(name), expected, value);
+    return low;
+  }
+}
+
+function numberOf(value: Value): f64 {
+  if (value.kind == Kind.NUMBER) return value.number;
+  return value.kind == Kind.STRING ? decimal(value.text) : NaN;
+}
+
+function decimal(text: Bytes): f64 {
+  if (text.length == 0 || text.length > 15) return NaN;
+  let number: f64 = 0;
+  for (let i = 0; i < text.length; i++) {
+    const digit = <u32>text[i] - 0x30;
+    if (digit > 9) return NaN;
+    number = number * 10 + <f64>digit;
+  }
+  return number;
+}
