@@ -2,7 +2,7 @@
 // Cases that have an `expect` are left alone unless --overwrite is given.
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { parseDocument } from "yaml";
+import { isCollection, parseDocument, type Document, type Node } from "yaml";
 import { envoyVersions } from "../../tools/envoy/binary.js";
 import { loadCases, type Case } from "../support/case.js";
 import { runLeg } from "../support/run-case.js";
@@ -17,8 +17,15 @@ for (const testCase of loadCases(fileURLToPath(new URL("cases", import.meta.url)
 async function record(testCase: Case): Promise<void> {
   const result = await runLeg(testCase, oracle);
   const document = parseDocument(await readFile(testCase.file, "utf8"), { intAsBigInt: true });
-  document.set("expect", document.createNode(result.expect, { flow: false }));
+  document.set("expect", compact(document, result.expect));
   if (testCase.observe?.stats) document.set("expect_stats", result.stats);
-  await writeFile(testCase.file, document.toString({ lineWidth: 120 }));
+  await writeFile(testCase.file, document.toString({ lineWidth: 120, indentSeq: false, flowCollectionPadding: false }));
   process.stdout.write(`${testCase.name}: recorded\n`);
+}
+
+/** One line for each request, where it fits. */
+function compact(document: Document, expect: unknown): Node {
+  const node = document.createNode(expect) as Node;
+  if (isCollection(node)) for (const item of node.items) if (isCollection(item)) item.flow = true;
+  return node;
 }

@@ -33,7 +33,8 @@ export function nativeBootstrap(test: Case, upstreams: Upstreams): string {
       ],
     },
   };
-  return stringify(bootstrap, { aliasDuplicateObjects: false, lineWidth: 0 });
+  // Envoy reads YAML 1.1: a string such as `y` or `on` must be quoted.
+  return stringify(bootstrap, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" });
 }
 
 function listenerOf(spec: ListenerSpec & { name: string }): Config {

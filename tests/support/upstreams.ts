@@ -135,7 +135,7 @@ class StandIn {
     hop.body = await bodyOf(request);
     if (reply === "hang") return;
     if (reply === "reset") reset(answer);
-    else if (this.protocol === "grpc") this.#answerGrpc((answer as http2.Http2ServerResponse).stream, reply);
+    else if (this.protocol === "grpc") this.#answerGrpc(answer as http2.Http2ServerResponse, reply);
     else this.#answer(answer, reply, hop.body);
   }
 
@@ -160,16 +160,18 @@ class StandIn {
     answer.end(body ?? (requestBody === "" ? this.name : requestBody));
   }
 
-  #answerGrpc(stream: http2.ServerHttp2Stream, reply: Exclude<Reply, string>): void {
+  #answerGrpc(answer: http2.Http2ServerResponse, reply: Exclude<Reply, string>): void {
     const status = String(typeof reply === "number" ? reply : reply.status);
-    const headers = { ":status": 200, "content-type": "application/grpc", "x-served-by": this.name };
+    const headers = { "content-type": "application/grpc", "x-served-by": this.name };
     if (status !== "0") {
-      stream.respond({ ...headers, "grpc-status": status }, { endStream: true });
+      // An error before any message is a trailers-only response.
+      answer.writeHead(200, { ...headers, "grpc-status": status });
+      answer.end();
       return;
     }
-    stream.respond(headers, { waitForTrailers: true });
-    stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": status }));
-    stream.end(grpcMessage(this.name));
+    answer.writeHead(200, headers);
+    answer.addTrailers({ "grpc-status": status });
+    answer.end(grpcMessage(this.name));
   }
 
   #upgrade(request: http.IncomingMessage, socket: Duplex): void {
