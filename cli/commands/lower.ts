@@ -1,0 +1,88 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { formatFinding } from "../findings.js";
+import { readInput, writeOutput } from "../files.js";
+import { lower, type FailurePolicy, type LowerOptions } from "../lower.js";
+import { paint, paintNote } from "../paint.js";
+
+interface Flags {
+  output?: string;
+  wasm?: string;
+  wasmRemote?: string;
+  wasmCluster?: string;
+  sha256?: string;
+  attemptHeader: boolean;
+  failurePolicy: FailurePolicy;
+  rds?: true;
+}
+
+const EXAMPLES = `
+Examples:
+  $ attempt-router lower native.yaml -o envoy.yaml
+  $ attempt-router lower native.yaml --wasm /etc/envoy/attempt-router.wasm -o envoy.yaml
+  $ attempt-router lower routes.yaml -o lowered-routes.yaml   # one RouteConfiguration, as RDS carries it
+  $ attempt-router lower bootstrap.yaml --rds -o envoy.yaml   # the bootstrap whose routes come from RDS
+  $ cat native.yaml | attempt-router lower - > envoy.yaml
+
+Exit codes: 0 done, 1 the input is wrong (nothing is written), 2 wrong usage.`;
+
+/** `attempt-router lower`. */
+export function lowerCommand(): Command {
+  const policy = new Option("--failure-policy <policy>", "what Envoy does when the module has failed")
+    .choices(["FAIL_OPEN", "FAIL_CLOSED", "FAIL_RELOAD"])
+    .default("FAIL_OPEN");
+  return new Command("lower")
+    .description("Turn native Envoy config into stock config that the module steers.")
+    .argument("<input>", "a bootstrap or one RouteConfiguration, YAML or JSON; - reads standard input")
+    .option("-o, --output <file>", "write here instead of standard output")
+    .option("--wasm <path>", "the module's file as Envoy will see it (default: the built module)")
+    .addOption(new Option("--wasm-remote <url>", "let Envoy fetch the module").argParser(httpUrl).conflicts("wasm"))
+    .addOption(new Option("--sha256 <hex>", "digest of the module at --wasm-remote").argParser(sha256))
+    .option("--wasm-cluster <name>", "fetch through this cluster instead of one that is added")
+    .option("--no-attempt-header", "do not send x-envoy-attempt-count upstream: one slot for all attempts")
+    .addOption(policy)
+    .option("--rds", "also put the module in front of routers whose routes come from RDS or SRDS")
+    .addHelpText("after", EXAMPLES)
+    .action(run);
+}
+
+async function run(input: string, flags: Flags, command: Command): Promise<void> {
+  if ((flags.wasmRemote === undefined) !== (flags.sha256 === undefined)) {
+    command.error("error: options '--wasm-remote <url>' and '--sha256 <hex>' go together");
+  }
+  if (flags.wasmCluster !== undefined && flags.wasmRemote === undefined) {
+    command.error("error: option '--wasm-cluster <name>' needs '--wasm-remote <url>'");
+  }
+  const file = input === "-" ? "<stdin>" : input;
+  const result = await lower(await readInput(input), toOptions(file, flags));
+  await writeOutput(flags.output, result.text);
+  for (const warning of result.warnings) {
+    const { file: name, line, col, path, message } = warning;
+    const text = formatFinding({ file: name, line, col, path, message: `${paintNote("note:")} ${message}` });
+    process.stderr.write(`${paint(text)}\n`);
+  }
+}
+
+function toOptions(file: string, flags: Flags): LowerOptions {
+  const options: LowerOptions = {
+    file,
+    attemptHeader: flags.attemptHeader,
+    failurePolicy: flags.failurePolicy,
+    rds: flags.rds ?? false,
+  };
+  if (flags.wasm !== undefined) options.wasm = flags.wasm;
+  if (flags.wasmRemote !== undefined && flags.sha256 !== undefined) {
+    options.wasmRemote = { url: flags.wasmRemote, sha256: flags.sha256 };
+    if (flags.wasmCluster !== undefined) options.wasmRemote.cluster = flags.wasmCluster;
+  }
+  return options;
+}
+
+function httpUrl(value: string): string {
+  if (URL.canParse(value) && /^https?:\/\//.test(value)) return value;
+  throw new InvalidArgumentError("An http or https URL is expected.");
+}
+
+function sha256(value: string): string {
+  if (/^[0-9a-fA-F]{64}$/.test(value)) return value.toLowerCase();
+  throw new InvalidArgumentError("64 hexadecimal digits are expected.");
+}

@@ -1,0 +1,99 @@
+import { InputError, type Finding, type Warning } from "./findings.js";
+import { settingsFinding } from "./lower/map-errors.js";
+import { moduleValidator, type SettingsValidator } from "./lower/module-check.js";
+import type { FailurePolicy, ModuleSource, PlanOptions } from "./lower/options.js";
+import { planFile, type Plan } from "./lower/plan.js";
+import { builtModulePath } from "./module-path.js";
+import { writeOutAliases, writeOutMerges } from "./yaml/aliases.js";
+import { Source } from "./yaml/source.js";
+
+export { InputError, type Finding, type Warning } from "./findings.js";
+export type { FailurePolicy } from "./lower/options.js";
+
+/** Anchors may hold anchors; beyond this the file is a bomb rather than a config. */
+const MAX_WRITTEN_OUT = 64 * 1024 * 1024;
+
+export interface LowerOptions {
+  /** The name of the input in findings. */
+  file: string;
+  /** What the output names as the module's file. Default: the absolute path of the built module. */
+  wasm?: string;
+  /** Fetch the module instead; `cluster` names an existing cluster, else one is added. `sha256` is hex. */
+  wasmRemote?: { url: string; sha256: string; cluster?: string };
+  /** False: no route may rely on x-envoy-attempt-count being sent upstream. Default true. */
+  attemptHeader?: boolean;
+  /** Default FAIL_OPEN. */
+  failurePolicy?: FailurePolicy;
+  /** Also wire connection managers whose routes come from RDS or SRDS. Default false. */
+  rds?: boolean;
+  /** The check of a route's settings. Default: the built module's own. */
+  validator?: SettingsValidator;
+}
+
+export interface Lowered {
+  /** The whole output file; the input unchanged where there was nothing to lower. */
+  text: string;
+  warnings: Warning[];
+}
+
+/**
+ * Native config in, stock config out: a bootstrap or one RouteConfiguration, as YAML or JSON text.
+ * @throws InputError with every finding.
+ */
+export async function lower(text: string, options: LowerOptions): Promise<Lowered> {
+  const planOptions = toPlanOptions(options);
+  const source = Source.parse(options.file, text);
+  const plan = planFile(source, planOptions);
+  const validator = options.validator ?? (await moduleValidator(builtModulePath()));
+  const findings = [...plan.findings, ...settingsFindings(plan, validator)];
+  if (findings.length > 0) throw new InputError(findings);
+  const output = write(source, plan, planOptions);
+  return { text: output, warnings: plan.warnings };
+}
+
+function settingsFindings(plan: Plan, validate: SettingsValidator): Finding[] {
+  return [...plan.routes, ...plan.unusedSpecifiers].flatMap((planned) =>
+    validate(planned.name, planned.settings).map((error) => settingsFinding(planned, error)),
+  );
+}
+
+/** Plans again after each round of writing out, since a written-out copy is a place of its own. */
+function write(source: Source, plan: Plan, options: PlanOptions): string {
+  if (plan.editor.isEmpty) return source.text;
+  const text = writeOutMerges(source) ?? writeOutAliases(source, plan.editor.touched);
+  if (text === undefined) return checked(source.file, plan.editor.apply());
+  if (text.length > MAX_WRITTEN_OUT) {
+    const message = `expected aliases that write out to at most ${MAX_WRITTEN_OUT} characters, found more`;
+    throw new InputError([source.finding(0, "(document)", message)]);
+  }
+  const next = Source.parse(source.file, text);
+  return write(next, planFile(next, options), options);
+}
+
+/** The output must be YAML: what is not is a defect of the editor, never something to write. */
+function checked(file: string, text: string): string {
+  try {
+    Source.parse(file, text);
+  } catch (error) {
+    if (error instanceof InputError)
+      throw new Error(`lower would write invalid YAML: ${error.message}`, { cause: error });
+    throw error;
+  }
+  return text;
+}
+
+function toPlanOptions(options: LowerOptions): PlanOptions {
+  return {
+    module: moduleSource(options),
+    attemptHeader: options.attemptHeader ?? true,
+    failurePolicy: options.failurePolicy ?? "FAIL_OPEN",
+    rds: options.rds ?? false,
+  };
+}
+
+function moduleSource(options: LowerOptions): ModuleSource {
+  const remote = options.wasmRemote;
+  if (remote === undefined) return { kind: "local", filename: options.wasm ?? builtModulePath() };
+  const cluster = remote.cluster ?? "attempt_router_module";
+  return { kind: "remote", uri: remote.url, sha256: remote.sha256, cluster, addCluster: remote.cluster === undefined };
+}

@@ -1,0 +1,16 @@
+/** Where Envoy finds the module. */
+export type ModuleSource =
+  | { kind: "local"; filename: string }
+  | { kind: "remote"; uri: string; sha256: string; cluster: string; addCluster: boolean };
+
+export type FailurePolicy = "FAIL_OPEN" | "FAIL_CLOSED" | "FAIL_RELOAD";
+
+/** What `lower` needs to know beside the file. */
+export interface PlanOptions {
+  module: ModuleSource;
+  /** False: x-envoy-attempt-count is never sent upstream, every route takes the one-slot form. */
+  attemptHeader: boolean;
+  failurePolicy: FailurePolicy;
+  /** Also wire connection managers whose routes come from RDS or SRDS. */
+  rds: boolean;
+}

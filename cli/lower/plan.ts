@@ -1,0 +1,223 @@
+import { InputError, type Finding, type Warning } from "../findings.js";
+import { Cursor } from "../yaml/cursor.js";
+import { Editor, pairOf } from "../yaml/edit.js";
+import type { Source } from "../yaml/source.js";
+import { changesAttemptHeader, namesAttemptHeader } from "./attempt-header.js";
+import { checkClusters } from "./clusters.js";
+import {
+  clusterFilters,
+  findResources,
+  routesOf,
+  specifierOffsets,
+  type ConnectionManagerSite,
+  type Resources,
+  type RouteConfigSite,
+} from "./find.js";
+import type { PlanOptions } from "./options.js";
+import { planRoute, pluginSpecifier, rewriteRoute, specifierUse, type PriorityGroupRoute } from "./priority-group.js";
+import { groupsOf } from "./settings.js";
+import type { SlotForm } from "./types.js";
+import { moduleCluster, routersOf, wireCluster, wireConnectionManager } from "./wiring.js";
+
+/** Everything that lowering one file will change, before anything is changed. */
+export interface Plan {
+  editor: Editor;
+  findings: Finding[];
+  warnings: Warning[];
+  routes: PriorityGroupRoute[];
+  /** Named specifiers that no route uses: removed, but they must be valid as the used ones. */
+  unusedSpecifiers: PriorityGroupRoute[];
+}
+
+/** Plans a whole file. Findings do not stop it, so that all are found. */
+export function planFile(source: Source, options: PlanOptions): Plan {
+  const plan: Plan = { editor: new Editor(source), findings: [], warnings: [], routes: [], unusedSpecifiers: [] };
+  const root = Cursor.root(source);
+  const resources = findResources(root, plan.findings);
+  if (resources === undefined) throw new InputError(plan.findings);
+  new Planner(plan, resources, options).run(root);
+  return plan;
+}
+
+class Planner {
+  /** Offsets of the specifiers that were met where one may stand. */
+  private readonly known = new Set<number>();
+  /** Listeners whose routes need the upstream role in a cluster's own filters, by cluster. */
+  private readonly upstreamUsers = new Map<Cursor, Set<string>>();
+
+  constructor(
+    private readonly plan: Plan,
+    private readonly resources: Resources,
+    private readonly options: PlanOptions,
+  ) {}
+
+  run(root: Cursor): void {
+    for (const site of this.resources.connectionManagers) this.planManager(site);
+    for (const site of this.resources.looseRouteConfigs) this.planLooseConfig(site);
+    this.wireClusters();
+    if (!this.plan.editor.isEmpty) this.addModuleCluster(root);
+    this.rejectUnknownPlaces(root);
+  }
+
+  private planManager(site: ConnectionManagerSite): void {
+    const routers = routersOf(site.manager);
+    const ownChain = routers.some((router) => namesAttemptHeader(router.field("upstream_http_filters")));
+    const routes = site.routeConfigs.flatMap((config) => this.planConfig(config, ownChain));
+    const dynamic = site.dynamicRoutes && this.options.rds;
+    if (routes.length === 0 && !dynamic) return;
+    const oneSlot = routes.filter((route) => route.form === "ONE_SLOT");
+    const needsUpstream = oneSlot.length > 0 || (dynamic && !this.options.attemptHeader);
+    wireConnectionManager(site, needsUpstream, this.options, this.plan.editor, this.plan.findings);
+    const everyCluster = dynamic && !this.options.attemptHeader;
+    if (needsUpstream) this.noteUpstreamUse(site.listenerName, everyCluster ? undefined : clusterNames(oneSlot));
+  }
+
+  private planLooseConfig(site: RouteConfigSite): void {
+    const routes = this.planConfig(site, false);
+    if (routes.length === 0) return;
+    const upstream = routes.some((route) => route.form === "ONE_SLOT") ? " --no-attempt-header" : "";
+    const message =
+      "a RouteConfiguration has no filter chain: lower the bootstrap whose connection manager takes these routes " +
+      `with --rds${upstream}, which puts the module in front of its router`;
+    this.plan.warnings.push(site.config.finding(message));
+    if (site.config.field("validate_clusters")?.bool() !== true) return;
+    const unchecked = "validate_clusters cannot be kept for priority groups: the clusters are not in this file";
+    this.plan.warnings.push(site.config.findingBelow(["validate_clusters"], unchecked));
+  }
+
+  private planConfig(site: RouteConfigSite, upstreamChangesHeader: boolean): PriorityGroupRoute[] {
+    const plugins = this.namedPlugins(site.config);
+    const routes = site.config
+      .list("virtual_hosts")
+      .flatMap((host) => this.planVirtualHost(host, site, plugins, upstreamChangesHeader));
+    this.planRemovals(site.config, plugins, routes);
+    return routes;
+  }
+
+  private planVirtualHost(
+    host: Cursor,
+    site: RouteConfigSite,
+    plugins: ReadonlyMap<string, Cursor>,
+    upstreamChangesHeader: boolean,
+  ): PriorityGroupRoute[] {
+    const routes = routesOf(host).flatMap((route) => {
+      this.checkPluginName(route, plugins);
+      const use = specifierUse(route, plugins);
+      if (use === undefined) return [];
+      this.known.add(use.specifier.offset);
+      const changes = upstreamChangesHeader || changesAttemptHeader([site.config, host, route]);
+      const planned = this.planOne(route, use, changes);
+      checkClusters(planned, site, this.resources, this.plan.findings);
+      return [planned];
+    });
+    this.plan.routes.push(...routes);
+    for (const route of routes) rewriteRoute(route, this.plan.editor);
+    const counts = routes.some((route) => route.form === "SLOT_PER_ATTEMPT");
+    if (counts && host.map !== undefined && host.field("include_request_attempt_count")?.bool() !== true) {
+      const before = host.field("routes") === undefined ? "matcher" : "routes";
+      this.plan.editor.set(host.map, "include_request_attempt_count", true, before);
+    }
+    return routes;
+  }
+
+  private planOne(
+    route: Cursor,
+    use: NonNullable<ReturnType<typeof specifierUse>>,
+    changes: boolean,
+  ): PriorityGroupRoute {
+    const form: SlotForm = this.options.attemptHeader && !changes ? "SLOT_PER_ATTEMPT" : "ONE_SLOT";
+    const planned = planRoute(route, use, form, this.plan.findings);
+    if (form === "ONE_SLOT" || !this.clustersChangeHeader(planned)) return planned;
+    return planRoute(route, use, "ONE_SLOT", []);
+  }
+
+  /** A cluster's own upstream filters see the same header map as the router does. */
+  private clustersChangeHeader(route: PriorityGroupRoute): boolean {
+    const names = new Set(clusterNames([route]));
+    return this.resources.clusters.some((cluster) => {
+      const name = cluster.field("name")?.string();
+      return name !== undefined && names.has(name) && namesAttemptHeader(clusterFilters(cluster));
+    });
+  }
+
+  private namedPlugins(config: Cursor): Map<string, Cursor> {
+    const plugins = new Map<string, Cursor>();
+    for (const plugin of config.list("cluster_specifier_plugins")) {
+      const name = plugin.at("extension", "name")?.string();
+      if (name !== undefined && !plugins.has(name)) plugins.set(name, plugin);
+    }
+    return plugins;
+  }
+
+  /** No route uses the named priority-group specifiers any more, and Envoy before 1.40 does not know their type. */
+  private planRemovals(config: Cursor, plugins: ReadonlyMap<string, Cursor>, routes: PriorityGroupRoute[]): void {
+    const used = new Set(routes.map((route) => route.use.specifier.offset));
+    const list = config.field("cluster_specifier_plugins");
+    const items = list?.items() ?? [];
+    const removed = items.flatMap((plugin, index) => (pluginSpecifier(plugin) === undefined ? [] : [index]));
+    for (const index of removed) {
+      const specifier = pluginSpecifier(items[index]);
+      if (specifier === undefined || used.has(specifier.offset)) continue;
+      this.known.add(specifier.offset);
+      const use = { specifier, field: "cluster_specifier_plugin" } as const;
+      this.plan.unusedSpecifiers.push(planRoute(items[index] as Cursor, use, "SLOT_PER_ATTEMPT", this.plan.findings));
+    }
+    if (removed.length === 0 || config.map === undefined || list?.seq === undefined) return;
+    const pair = pairOf(config.map, "cluster_specifier_plugins");
+    if (removed.length < items.length) this.plan.editor.removeItems(list.seq, new Set(removed));
+    else if (pair !== undefined) this.plan.editor.removePair(config.map, pair);
+    void plugins;
+  }
+
+  private checkPluginName(route: Cursor, plugins: ReadonlyMap<string, Cursor>): void {
+    const name = route.at("route", "cluster_specifier_plugin");
+    const text = name?.string();
+    if (name === undefined || text === undefined || plugins.has(text)) return;
+    const message = "expected the name of a plugin in cluster_specifier_plugins, found";
+    this.plan.findings.push(name.finding(`${message} ${JSON.stringify(text)}`));
+  }
+
+  /** `names` undefined: any cluster may be reached. */
+  private noteUpstreamUse(listenerName: string, names: string[] | undefined): void {
+    for (const cluster of this.resources.clusters) {
+      const name = cluster.field("name")?.string() ?? "";
+      if (clusterFilters(cluster) === undefined || !(names?.includes(name) ?? true)) continue;
+      this.upstreamUsers.set(cluster, (this.upstreamUsers.get(cluster) ?? new Set()).add(listenerName));
+    }
+  }
+
+  /** A cluster that several listeners reach has one filter chain, and so a VM that is none of theirs. */
+  private wireClusters(): void {
+    for (const [cluster, listeners] of this.upstreamUsers) {
+      const [only, ...others] = listeners;
+      const vmId = others.length === 0 ? `attempt_router/${only ?? ""}` : "attempt_router";
+      wireCluster(cluster, vmId, this.options, this.plan.editor);
+    }
+  }
+
+  private addModuleCluster(root: Cursor): void {
+    const cluster = moduleCluster(this.options.module);
+    const wired = this.resources.kind === "bootstrap";
+    if (cluster === undefined || !wired || this.options.module.kind !== "remote") return;
+    const { cluster: name } = this.options.module;
+    if (this.resources.clusters.some((existing) => existing.field("name")?.string() === name)) return;
+    const resources = root.field("static_resources");
+    const list = resources?.field("clusters");
+    if (list?.seq !== undefined) this.plan.editor.insertItem(list.seq, list.items().length, cluster);
+    else if (resources?.map !== undefined) this.plan.editor.set(resources.map, "clusters", [cluster]);
+  }
+
+  private rejectUnknownPlaces(root: Cursor): void {
+    for (const offset of specifierOffsets(root)) {
+      if (this.known.has(offset)) continue;
+      const message = "expected a priority-group specifier only where a route can be lowered, found one here";
+      this.plan.findings.push(root.source.finding(offset, "(document)", message));
+    }
+  }
+}
+
+function clusterNames(routes: readonly PriorityGroupRoute[]): string[] {
+  return routes.flatMap((route) =>
+    groupsOf(route.settings).flatMap((group) => group.clusters.map((cluster) => cluster.cluster_name)),
+  );
+}

@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import type { Finding } from "../findings.js";
+import { snakeCase, type Cursor } from "../yaml/cursor.js";
+import type { Json } from "../yaml/scalar.js";
+import type { SlotForm } from "./types.js";
+
+export interface ClusterWeight {
+  cluster_name: string;
+  weight: number | string;
+}
+
+export interface PriorityGroup {
+  name: string;
+  clusters: ClusterWeight[];
+}
+
+/** RouteSettings of settings.proto in its JSON form. Holds what the user wrote: only the module says if it is right. */
+export type RouteSettings = { [key: string]: Json };
+
+const SUFFIX = /@ar-[0-9a-f]{16}$/;
+
+/** Any message in snake_case JSON form, without null fields; both spellings of one field are a finding. */
+export function messageJson(cursor: Cursor, findings: Finding[]): Json {
+  if (cursor.seq !== undefined) return cursor.items().map((item) => messageJson(item, findings));
+  if (cursor.map === undefined) return cursor.json();
+  const message: { [key: string]: Json } = {};
+  for (const { key, value } of cursor.entries()) {
+    const json = messageJson(value, findings);
+    if (key === "@type" || json === null) continue;
+    const name = snakeCase(key);
+    if (name in message) findings.push(value.finding(`expected the field ${name} once, found it in both spellings`));
+    message[name] = name === "weight" ? weightJson(json) : json;
+  }
+  return message;
+}
+
+/**
+ * A weight in the one form that all its spellings share, so that equal settings hash equally: a number up to int32,
+ * past it a decimal string, which is what Envoy's YAML loader makes of such a number inside a Struct.
+ */
+function weightJson(json: Json): Json {
+  if (typeof json !== "string" || !/^[0-9.eE+-]+$/.test(json)) return json;
+  const value = Number(json);
+  if (json === "" || !Number.isSafeInteger(value) || value < 0) return json;
+  return value < 2 ** 31 ? value : String(value);
+}
+
+/** The settings of a priority-group route. `own` are those the user wrote into the route's metadata. */
+export function priorityGroupSettings(
+  group: Json,
+  hashPolicy: Json[] | undefined,
+  form: SlotForm,
+  slots: number,
+  own: { [key: string]: Json },
+): RouteSettings {
+  const settings: RouteSettings = { ...own, priority_group: group };
+  if (hashPolicy !== undefined) settings["hash_policy"] = hashPolicy;
+  if (form === "ONE_SLOT") settings["slot_form"] = form;
+  settings["slots"] = slots;
+  return settings;
+}
+
+/** `<name>@ar-<16 hex digits>`: the same name means the same settings, whatever file or update they come from. */
+export function routeName(original: string | undefined, settings: RouteSettings): string {
+  const digest = createHash("sha256").update(canonicalJson(settings)).digest("hex");
+  return `${(original ?? "").replace(SUFFIX, "")}@ar-${digest.slice(0, 16)}`;
+}
+
+/** JSON with sorted keys and no spaces. */
+export function canonicalJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
+}
+
+/** The groups of well-formed settings; whatever is not a group with clusters is left out. */
+export function groupsOf(settings: RouteSettings): PriorityGroup[] {
+  const specifier = settings["priority_group"];
+  const groups = isMessage(specifier) ? specifier["priority_groups"] : undefined;
+  if (!Array.isArray(groups)) return [];
+  return groups.filter(isMessage).map((group) => ({
+    name: String(group["name"] ?? ""),
+    clusters: (Array.isArray(group["clusters"]) ? group["clusters"] : []) as unknown as ClusterWeight[],
+  }));
+}
+
+export function isMessage(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

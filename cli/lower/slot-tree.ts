@@ -1,0 +1,71 @@
+import type { Json } from "../yaml/scalar.js";
+import { ATTEMPT_COUNT_HEADER, ONE_SLOT_KEY, slotKey, TYPE } from "./types.js";
+
+/** What one slot may hold: the cluster when nothing was written, and the others that may be written. */
+export interface Slot {
+  defaultCluster: string;
+  otherClusters: string[];
+}
+
+type Matcher = { [key: string]: Json };
+
+/**
+ * The inline specifier in which attempt n finds its cluster under filter state `wasm.attempt_router.<n>`. While the
+ * router resolves the cluster of attempt n + 1, the attempt count header still says n, and at attempt 1 it is absent.
+ */
+export function slotPerAttemptSpecifier(slots: readonly Slot[]): Json {
+  return matcherSpecifier(attemptTree(slots.map((slot, index) => slotMatcher(slotKey(index + 1), slot))));
+}
+
+/** The inline specifier in which every attempt reads the same slot, rewritten during the attempt before. */
+export function oneSlotSpecifier(slot: Slot): Json {
+  return matcherSpecifier(slotMatcher(ONE_SLOT_KEY, slot));
+}
+
+function attemptTree(slots: Matcher[]): Matcher {
+  const [first, ...later] = slots;
+  const last = later.pop();
+  if (first === undefined) throw new Error("a chain has at least one slot");
+  if (last === undefined) return first;
+  const rest: Matcher = {
+    matcher_list: { matchers: [{ predicate: { single_predicate: anyAttempt() }, on_match: onMatch(last) }] },
+    on_no_match: onMatch(first),
+  };
+  if (later.length === 0) return rest;
+  const map = Object.fromEntries(later.map((slot, index) => [String(index + 1), onMatch(slot)]));
+  return { matcher_tree: { input: attemptInput(), exact_match_map: { map } }, on_no_match: { matcher: rest } };
+}
+
+function slotMatcher(key: string, slot: Slot): Matcher {
+  const fallback = { on_no_match: clusterAction(slot.defaultCluster) };
+  if (slot.otherClusters.length === 0) return fallback;
+  const map = Object.fromEntries(slot.otherClusters.map((cluster) => [cluster, clusterAction(cluster)]));
+  const input = { name: "slot", typed_config: { "@type": TYPE.filterStateInput, key } };
+  return { matcher_tree: { input, exact_match_map: { map } }, ...fallback };
+}
+
+/** A matcher that always ends the same way is written as its action. */
+function onMatch(matcher: Matcher): Json {
+  return Object.keys(matcher).join() === "on_no_match" ? (matcher["on_no_match"] as Json) : { matcher };
+}
+
+function clusterAction(cluster: string): Json {
+  return { action: { name: cluster, typed_config: { "@type": TYPE.clusterAction, cluster } } };
+}
+
+function attemptInput(): Json {
+  return { name: "attempt", typed_config: { "@type": TYPE.headerInput, header_name: ATTEMPT_COUNT_HEADER } };
+}
+
+function anyAttempt(): Json {
+  return { input: attemptInput(), value_match: { safe_regex: { google_re2: {}, regex: ".+" } } };
+}
+
+function matcherSpecifier(clusterMatcher: Matcher): Json {
+  return {
+    extension: {
+      name: "envoy.router.cluster_specifier_plugin.matcher",
+      typed_config: { "@type": TYPE.matcherSpecifier, cluster_matcher: clusterMatcher },
+    },
+  };
+}

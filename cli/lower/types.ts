@@ -1,0 +1,33 @@
+/** Type URLs and names of Envoy's that `lower` reads or writes. */
+const GOOGLE = "type.googleapis.com/";
+
+export const TYPE = {
+  priorityGroup: `${GOOGLE}envoy.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupClusterSpecifier`,
+  matcherSpecifier: `${GOOGLE}envoy.extensions.router.cluster_specifiers.matcher.v3.MatcherClusterSpecifier`,
+  clusterAction: `${GOOGLE}envoy.extensions.router.cluster_specifiers.matcher.v3.ClusterAction`,
+  headerInput: `${GOOGLE}envoy.type.matcher.v3.HttpRequestHeaderMatchInput`,
+  filterStateInput: `${GOOGLE}envoy.extensions.matching.common_inputs.network.v3.FilterStateInput`,
+  connectionManager: `${GOOGLE}envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager`,
+  mobileConnectionManager: `${GOOGLE}envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager`,
+  router: `${GOOGLE}envoy.extensions.filters.http.router.v3.Router`,
+  wasm: `${GOOGLE}envoy.extensions.filters.http.wasm.v3.Wasm`,
+  upstreamCodec: `${GOOGLE}envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec`,
+  routeConfiguration: `${GOOGLE}envoy.config.route.v3.RouteConfiguration`,
+  bootstrap: `${GOOGLE}envoy.config.bootstrap.v3.Bootstrap`,
+  route: `${GOOGLE}envoy.config.route.v3.Route`,
+  routeList: `${GOOGLE}envoy.config.route.v3.RouteList`,
+  upstreamTls: `${GOOGLE}envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext`,
+} as const;
+
+export const HTTP_PROTOCOL_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+export const ATTEMPT_COUNT_HEADER = "x-envoy-attempt-count";
+export const METADATA_NAMESPACE = "attempt_router";
+export const DOWNSTREAM_FILTER = "attempt_router";
+export const UPSTREAM_FILTER = "attempt_router_upstream";
+
+/** Filter state keys, as the module's set_property writes them. */
+export const ONE_SLOT_KEY = "wasm.attempt_router.cluster";
+export const slotKey = (slot: number): string => `wasm.attempt_router.${slot}`;
+
+/** How a pick reaches the route's matcher; the enum SlotForm of settings.proto. */
+export type SlotForm = "SLOT_PER_ATTEMPT" | "ONE_SLOT";

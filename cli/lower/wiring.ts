@@ -1,0 +1,126 @@
+import type { Finding } from "../findings.js";
+import type { Cursor } from "../yaml/cursor.js";
+import type { Editor } from "../yaml/edit.js";
+import type { Json } from "../yaml/scalar.js";
+import { clusterFilters, type ConnectionManagerSite } from "./find.js";
+import type { ModuleSource, PlanOptions } from "./options.js";
+import { DOWNSTREAM_FILTER, TYPE, UPSTREAM_FILTER } from "./types.js";
+
+/** Puts the module into every filter chain of a connection manager: its own and those of its upgrades. */
+export function wireConnectionManager(
+  site: ConnectionManagerSite,
+  needsUpstream: boolean,
+  options: PlanOptions,
+  editor: Editor,
+  findings: Finding[],
+): void {
+  const { manager, listenerName } = site;
+  const vmId = `attempt_router/${listenerName}`;
+  const upgrades = manager.list("upgrade_configs").map((upgrade) => upgrade.field("filters"));
+  const chains = [manager.field("http_filters"), ...upgrades.filter((filters) => hasItems(filters))];
+  for (const chain of chains) {
+    if (chain === undefined)
+      findings.push(manager.findingBelow(["http_filters"], NO_ROUTER.replace("%", "no filters")));
+    else wireChain(chain, vmId, needsUpstream, options, editor, findings);
+  }
+}
+
+/** Puts the upstream role first into a cluster's own filters, which replace the router's. */
+export function wireCluster(cluster: Cursor, vmId: string, options: PlanOptions, editor: Editor): void {
+  const filters = clusterFilters(cluster);
+  if (filters?.seq === undefined || hasFilter(filters, UPSTREAM_FILTER)) return;
+  editor.insertItem(filters.seq, 0, wasmFilter(UPSTREAM_FILTER, "upstream", vmId, options));
+}
+
+/** The Router filters of a connection manager, its upgrades included. */
+export function routersOf(manager: Cursor): Cursor[] {
+  const upgrades = manager.list("upgrade_configs").flatMap((upgrade) => upgrade.list("filters"));
+  return [...manager.list("http_filters"), ...upgrades]
+    .filter(isRouter)
+    .map((filter) => filter.field("typed_config") as Cursor);
+}
+
+/** The cluster that fetches the module from its URL. */
+export function moduleCluster(source: ModuleSource): Json | undefined {
+  if (source.kind !== "remote" || !source.addCluster) return undefined;
+  const url = new URL(source.uri);
+  const secure = url.protocol === "https:";
+  const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port);
+  const address = { socket_address: { address: url.hostname, port_value: port } };
+  const tls = { "@type": TYPE.upstreamTls, sni: url.hostname };
+  return {
+    name: source.cluster,
+    type: "STRICT_DNS",
+    connect_timeout: "5s",
+    load_assignment: { cluster_name: source.cluster, endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }] },
+    ...(secure ? { transport_socket: { name: "envoy.transport_sockets.tls", typed_config: tls } } : {}),
+  };
+}
+
+const NO_ROUTER = `expected a filter of type ${TYPE.router}, before which the module goes, found %`;
+
+function wireChain(
+  chain: Cursor,
+  vmId: string,
+  needsUpstream: boolean,
+  options: PlanOptions,
+  editor: Editor,
+  findings: Finding[],
+): void {
+  const filters = chain.items();
+  const index = filters.findIndex(isRouter);
+  const router = filters[index];
+  if (router === undefined || chain.seq === undefined) {
+    const names = filters.map((filter) => filter.field("name")?.string() ?? "a filter without name");
+    findings.push(chain.finding(NO_ROUTER.replace("%", names.join(", ") || "no filters")));
+    return;
+  }
+  if (!hasFilter(chain, DOWNSTREAM_FILTER)) {
+    editor.insertItem(chain.seq, index, wasmFilter(DOWNSTREAM_FILTER, "downstream", vmId, options));
+  }
+  if (needsUpstream) wireRouter(router, vmId, options, editor);
+}
+
+function wireRouter(router: Cursor, vmId: string, options: PlanOptions, editor: Editor): void {
+  const config = router.field("typed_config");
+  const own = config?.field("upstream_http_filters");
+  const filter = wasmFilter(UPSTREAM_FILTER, "upstream", vmId, options);
+  if (own?.seq !== undefined && own.items().length > 0) {
+    if (!hasFilter(own, UPSTREAM_FILTER)) editor.insertItem(own.seq, 0, filter);
+    return;
+  }
+  if (config?.map === undefined) return;
+  const codec = { name: "envoy.filters.http.upstream_codec", typed_config: { "@type": TYPE.upstreamCodec } };
+  editor.set(config.map, "upstream_http_filters", [filter, codec]);
+}
+
+function wasmFilter(name: string, rootId: string, vmId: string, options: PlanOptions): Json {
+  const config = {
+    name: DOWNSTREAM_FILTER,
+    root_id: rootId,
+    failure_policy: options.failurePolicy,
+    vm_config: { vm_id: vmId, runtime: "envoy.wasm.runtime.v8", code: moduleCode(options.module) },
+  };
+  return { name, typed_config: { "@type": TYPE.wasm, config } };
+}
+
+function moduleCode(source: ModuleSource): Json {
+  if (source.kind === "local") return { local: { filename: source.filename } };
+  const http_uri = { uri: source.uri, cluster: source.cluster, timeout: "30s" };
+  return { remote: { http_uri, sha256: source.sha256 } };
+}
+
+function isRouter(filter: Cursor): boolean {
+  return filter.field("typed_config")?.type() === TYPE.router;
+}
+
+/** Found by name and type: a filter that lower wrote before, or that a user placed by hand. */
+function hasFilter(chain: Cursor, name: string): boolean {
+  return chain
+    .items()
+    .some((filter) => filter.field("name")?.string() === name && filter.field("typed_config")?.type() === TYPE.wasm);
+}
+
+function hasItems(cursor: Cursor | undefined): boolean {
+  return cursor !== undefined && cursor.items().length > 0;
+}

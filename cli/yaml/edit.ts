@@ -1,0 +1,247 @@
+import { isMap, isScalar, isSeq, Lexer, type CST, type Node, type Pair, type YAMLMap, type YAMLSeq } from "yaml";
+import { camelCase } from "./cursor.js";
+import { renderBlock, renderFlow, renderPair } from "./render.js";
+import type { Json } from "./scalar.js";
+import type { Source } from "./source.js";
+
+interface Edit {
+  start: number;
+  end: number;
+  text: string;
+}
+
+/**
+ * Collects changes to a file and applies them to its text, so that whatever is not changed stays byte for byte as it
+ * was: comments, anchors, quotes, line breaks. Works inside block and flow collections.
+ */
+export class Editor {
+  /** The collections that will change. */
+  readonly touched: Node[] = [];
+  private readonly edits: Edit[] = [];
+
+  constructor(private readonly source: Source) {}
+
+  get isEmpty(): boolean {
+    return this.edits.length === 0;
+  }
+
+  /** Gives `key` a new value where it exists (in either spelling), else adds it before `before`, else at the end. */
+  set(map: YAMLMap, key: string, value: Json, before?: string): void {
+    const existing = pairOf(map, key);
+    if (existing !== undefined) return this.replacePair(map, existing, String(keyOf(existing).value), value);
+    const next = before === undefined ? undefined : pairOf(map, before);
+    if (next === undefined) this.append(map, key, value);
+    else this.insertBefore(map, next, key, value);
+  }
+
+  /** Puts `key: value` in the place of `pair`; comments that go with it are kept above. */
+  replacePair(map: YAMLMap, pair: Pair, key: string, value: Json): void {
+    this.touched.push(map);
+    const start = rangeOf(keyOf(pair))[0];
+    const end = this.pairEnd(map, pair);
+    if (map.flow === true) return this.push(start, end, `${JSON.stringify(key)}: ${renderFlow(value)}`);
+    const column = this.source.column(start);
+    const comments = this.commentsIn(start, end).map((comment) => `${comment}\n${" ".repeat(column)}`);
+    this.push(start, this.trimNewline(end), comments.join("") + this.pair(key, value, column));
+  }
+
+  removePair(map: YAMLMap, pair: Pair): void {
+    this.touched.push(map);
+    const start = rangeOf(keyOf(pair))[0];
+    const end = this.pairEnd(map, pair);
+    const index = map.items.indexOf(pair);
+    const next = map.items[index + 1];
+    const previous = map.items[index - 1];
+    if (map.flow !== true && this.startsLine(start)) this.push(this.source.lineStart(start), this.nextLine(end), "");
+    else if (next !== undefined) this.push(start, rangeOf(keyOf(next))[0], "");
+    else if (previous !== undefined) this.push(this.pairEnd(map, previous), end, "");
+    else this.push(start, end, map.flow === true ? "" : "{}");
+  }
+
+  /** Writes the given pairs in the place of a merge key. */
+  replaceMerge(map: YAMLMap, merge: Pair, pairs: (readonly [string, Json])[]): void {
+    if (pairs.length === 0) return this.removePair(map, merge);
+    this.touched.push(map);
+    const start = rangeOf(keyOf(merge))[0];
+    const end = this.pairEnd(map, merge);
+    const column = this.source.column(start);
+    const texts = pairs.map(([key, value]) =>
+      map.flow === true ? `${JSON.stringify(key)}: ${renderFlow(value)}` : this.pair(key, value, column),
+    );
+    this.push(start, end, texts.join(map.flow === true ? ", " : `\n${" ".repeat(column)}`));
+  }
+
+  /** Adds an item so that it becomes item `index`; the item that was there, and its comments, come after it. */
+  insertItem(seq: YAMLSeq, index: number, value: Json): void {
+    this.touched.push(seq);
+    const range = rangeOf(seq);
+    const next = seq.items[index] as Node | undefined;
+    if (seq.flow === true) {
+      if (next !== undefined) return this.push(rangeOf(next)[0], rangeOf(next)[0], `${renderFlow(value)}, `);
+      const last = seq.items.at(-1) as Node | undefined;
+      if (last === undefined) return this.push(range[0] + 1, range[0] + 1, renderFlow(value));
+      return this.push(this.contentEnd(last), this.contentEnd(last), `, ${renderFlow(value)}`);
+    }
+    const column = this.source.column(this.dash(seq, 0));
+    const text = `- ${renderBlock(value, column + 2, this.source)}`;
+    if (next !== undefined) return this.insertLines(this.dash(seq, index), text);
+    this.appendLines(this.contentEnd(seq.items.at(-1) as Node), column, text);
+  }
+
+  /** Removes some, not all, items of a list. */
+  removeItems(seq: YAMLSeq, indexes: ReadonlySet<number>): void {
+    this.touched.push(seq);
+    if (seq.flow !== true) {
+      for (const index of indexes) {
+        const end = this.contentEnd(seq.items[index] as Node);
+        this.push(this.source.lineStart(this.dash(seq, index)), this.nextLine(end), "");
+      }
+      return;
+    }
+    const kept = (seq.items as Node[]).filter((_, index) => !indexes.has(index));
+    const texts = kept.map((item) => this.source.text.slice(rangeOf(item)[0], this.contentEnd(item)));
+    this.push(rangeOf(seq)[0], rangeOf(seq)[1], `[${texts.join(", ")}]`);
+  }
+
+  /** Replaces part of the text as it stands. */
+  replaceText(start: number, end: number, text: string): void {
+    this.push(start, end, text);
+  }
+
+  /** The changed text. */
+  apply(): string {
+    const newline = this.source.text.includes("\r\n") ? "\r\n" : "\n";
+    const ordered = this.edits.map((edit, order) => ({ ...edit, order }));
+    ordered.sort((a, b) => a.start - b.start || a.end - b.end || a.order - b.order);
+    const parts: string[] = [];
+    let at = 0;
+    for (const edit of ordered) {
+      if (edit.start < at) throw new Error(`overlapping edits at offset ${edit.start}`);
+      parts.push(this.source.text.slice(at, edit.start), edit.text.replaceAll("\n", newline));
+      at = edit.end;
+    }
+    return parts.join("") + this.source.text.slice(at);
+  }
+
+  /** Where the text of a node ends, without the comments and blank lines after it. */
+  contentEnd(node: Node): number {
+    if (isMap(node) && node.flow !== true) {
+      const last = node.items.at(-1);
+      if (last !== undefined) return this.pairEnd(node, last);
+    }
+    if (isSeq(node) && node.flow !== true) {
+      const last = node.items.at(-1) as Node | undefined;
+      if (last !== undefined) return this.contentEnd(last);
+    }
+    return rangeOf(node)[1];
+  }
+
+  private append(map: YAMLMap, key: string, value: Json): void {
+    this.touched.push(map);
+    const last = map.items.at(-1);
+    if (map.flow === true) {
+      const text = `${JSON.stringify(key)}: ${renderFlow(value)}`;
+      const at = last === undefined ? rangeOf(map)[0] + 1 : this.pairEnd(map, last);
+      return this.push(at, at, last === undefined ? text : `, ${text}`);
+    }
+    if (last === undefined) throw new Error("a block map has at least one pair");
+    const column = this.source.column(rangeOf(keyOf(map.items[0] as Pair))[0]);
+    this.appendLines(this.pairEnd(map, last), column, this.pair(key, value, column));
+  }
+
+  private insertBefore(map: YAMLMap, next: Pair, key: string, value: Json): void {
+    this.touched.push(map);
+    const start = rangeOf(keyOf(next))[0];
+    if (map.flow === true) return this.push(start, start, `${JSON.stringify(key)}: ${renderFlow(value)}, `);
+    this.insertLines(start, this.pair(key, value, this.source.column(start)));
+  }
+
+  /** Inserts whole lines in front of the line at `offset`, above the comments that belong to it. */
+  private insertLines(offset: number, text: string): void {
+    const indent = " ".repeat(this.source.column(offset));
+    if (!this.startsLine(offset)) return this.push(offset, offset, `${text}\n${indent}`);
+    let line = this.source.lineStart(offset);
+    while (line > 0) {
+      const previous = this.source.lineStart(line - 1);
+      if (!/^\s*#/.test(this.source.text.slice(previous, line))) break;
+      line = previous;
+    }
+    this.push(line, line, `${indent}${text}\n`);
+  }
+
+  /** Inserts whole lines after the line on which `end` lies. */
+  private appendLines(end: number, column: number, text: string): void {
+    const from = this.trimNewline(end);
+    const stop = this.source.text.indexOf("\n", from);
+    const at = stop === -1 ? this.source.text.length : this.source.text[stop - 1] === "\r" ? stop - 1 : stop;
+    this.push(at, at, `\n${" ".repeat(column)}${text}`);
+  }
+
+  private pair(key: string, value: Json, column: number): string {
+    return renderPair(key, value, column, this.source);
+  }
+
+  private pairEnd(map: YAMLMap, pair: Pair): number {
+    const value = pair.value as Node | null;
+    if (value?.range && value.range[1] > value.range[0]) return this.contentEnd(value);
+    return this.valueIndicatorEnd(map, pair);
+  }
+
+  /** The end of the `:` of a pair without a value. */
+  private valueIndicatorEnd(map: YAMLMap, pair: Pair): number {
+    const token = map.srcToken as CST.BlockMap | CST.FlowCollection | undefined;
+    const key = rangeOf(keyOf(pair));
+    const item = token?.items.find((candidate) => tokenStart(candidate.key) === key[0]);
+    const colon = item?.sep?.find((part) => part.type === "map-value-ind");
+    return colon === undefined ? key[1] : colon.offset + 1;
+  }
+
+  private dash(seq: YAMLSeq, index: number): number {
+    const token = seq.srcToken as CST.BlockSequence;
+    const starts = token.items.flatMap((item) => item.start.filter((part) => part.type === "seq-item-ind"));
+    const dash = starts[index];
+    if (dash === undefined) throw new Error("a block list has a dash for each item");
+    return dash.offset;
+  }
+
+  private commentsIn(start: number, end: number): string[] {
+    const tokens = [...new Lexer().lex(this.source.text.slice(start, end))];
+    return tokens.filter((token) => token.startsWith("#")).map((token) => token.trimEnd());
+  }
+
+  private startsLine(offset: number): boolean {
+    return this.source.text.slice(this.source.lineStart(offset), offset).trim() === "";
+  }
+
+  private nextLine(end: number): number {
+    const stop = this.source.text.indexOf("\n", this.trimNewline(end));
+    return stop === -1 ? this.source.text.length : stop + 1;
+  }
+
+  private trimNewline(end: number): number {
+    return this.source.text[end - 1] === "\n" ? end - 1 : end;
+  }
+
+  private push(start: number, end: number, text: string): void {
+    this.edits.push({ start, end, text });
+  }
+}
+
+/** The pair of a map under a snake_case name or its camelCase form; not through merge keys. */
+export function pairOf(map: YAMLMap, name: string): Pair | undefined {
+  const names = new Set([name, camelCase(name)]);
+  return map.items.find((pair) => isScalar(pair.key) && names.has(String(pair.key.value)));
+}
+
+function keyOf(pair: Pair): Node & { value: unknown } {
+  return pair.key as Node & { value: unknown };
+}
+
+function rangeOf(node: Node): [number, number] {
+  if (!node.range) throw new Error("a parsed node has a range");
+  return [node.range[0], node.range[1]];
+}
+
+function tokenStart(token: CST.Token | null | undefined): number {
+  return token && "offset" in token ? token.offset : -1;
+}

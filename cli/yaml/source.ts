@@ -1,0 +1,145 @@
+import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from "yaml";
+import type { Alias, Document, Node, Pair, ParsedNode, YAMLError, YAMLMap } from "yaml";
+import { InputError, type Finding } from "../findings.js";
+
+/** Where an anchored node starts, and who uses it. */
+export interface Anchored {
+  node: Node;
+  aliases: Alias[];
+}
+
+/** A parsed file: its text, its tree, and which alias leads where. */
+export class Source {
+  readonly anchored = new Map<string, Anchored[]>();
+  /** Maps with a plain `<<` key. */
+  readonly merges: { map: YAMLMap; pair: Pair }[] = [];
+  /** Whether the file indents the items of a list below its key. */
+  readonly indentsLists: boolean;
+  private readonly inFlow = new Set<Alias>();
+  private readonly targets = new Map<Alias, Node>();
+
+  private constructor(
+    readonly file: string,
+    readonly text: string,
+    readonly document: Document.Parsed,
+    private readonly lines: LineCounter,
+  ) {
+    this.indentsLists = this.indexTree();
+  }
+
+  /** @throws InputError with every syntax error and duplicate key. */
+  static parse(file: string, text: string): Source {
+    const lines = new LineCounter();
+    const options = { lineCounter: lines, keepSourceTokens: true, prettyErrors: false, uniqueKeys: true } as const;
+    const documents = parseAllDocuments<ParsedNode>(text, options);
+    const findings = (documents as Document.Parsed[]).flatMap((document) =>
+      document.errors.map((error) => syntaxFinding(file, lines, error)),
+    );
+    const [document, second] = documents as Document.Parsed[];
+    if (second !== undefined) findings.push(secondDocument(file, lines, second));
+    if (document === undefined) findings.push(emptyFile(file));
+    if (findings.length > 0 || document === undefined) throw new InputError(findings);
+    const source = new Source(file, text, document, lines);
+    source.rejectUnknownAliases();
+    return source;
+  }
+
+  /** The node itself, or what its alias stands for. */
+  resolve(node: unknown): Node | undefined {
+    if (isAlias(node)) return this.targets.get(node);
+    return node === null || node === undefined ? undefined : (node as Node);
+  }
+
+  /** Whether an alias stands somewhere inside `{}` or `[]`. */
+  isInFlow(alias: Alias): boolean {
+    return this.inFlow.has(alias);
+  }
+
+  finding(offset: number, path: string, message: string): Finding {
+    const { line, col } = this.lines.linePos(offset);
+    return { file: this.file, line, col, path: path === "" ? "(document)" : path, message };
+  }
+
+  /** Offset of the first character of the line that holds `offset`. */
+  lineStart(offset: number): number {
+    return this.text.lastIndexOf("\n", offset - 1) + 1;
+  }
+
+  column(offset: number): number {
+    return offset - this.lineStart(offset);
+  }
+
+  /** One walk instead of `alias.resolve()`, which searches the whole document for each alias. */
+  private indexTree(): boolean {
+    const current = new Map<string, Anchored>();
+    const votes = { indented: 0, flush: 0 };
+    visit(this.document, {
+      Alias: (_, alias, path) => {
+        if (path.some((parent) => isCollection(parent) && parent.flow === true)) this.inFlow.add(alias);
+        this.linkAlias(alias, current.get(alias.source));
+      },
+      Node: (_, node) => {
+        if ((isScalar(node) || isCollection(node)) && node.anchor !== undefined) {
+          const entry = { node, aliases: [] };
+          current.set(node.anchor, entry);
+          this.anchored.set(node.anchor, [...(this.anchored.get(node.anchor) ?? []), entry]);
+        }
+      },
+      Pair: (_, pair, path) => {
+        const map = path.at(-1);
+        if (isMap(map) && isMergeKey(pair.key)) this.merges.push({ map, pair });
+        this.countListStyle(pair, votes);
+      },
+    });
+    return votes.indented > votes.flush;
+  }
+
+  private linkAlias(alias: Alias, entry: Anchored | undefined): void {
+    if (entry === undefined) return;
+    entry.aliases.push(alias);
+    this.targets.set(alias, entry.node);
+  }
+
+  private countListStyle(pair: Pair, votes: { indented: number; flush: number }): void {
+    if (!isSeq(pair.value) || pair.value.flow === true || !pair.value.range) return;
+    const key = pair.key as Node | null;
+    if (!key?.range) return;
+    if (this.column(pair.value.range[0]) > this.column(key.range[0])) votes.indented += 1;
+    else votes.flush += 1;
+  }
+
+  private rejectUnknownAliases(): void {
+    const findings: Finding[] = [];
+    visit(this.document, {
+      Alias: (_, alias) => {
+        if (this.targets.has(alias)) return;
+        const message = `expected an anchor &${alias.source} before its use, found none`;
+        findings.push(this.finding(alias.range?.[0] ?? 0, "(document)", message));
+      },
+    });
+    if (findings.length > 0) throw new InputError(findings);
+  }
+}
+
+function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && key.type === "PLAIN" && key.source === "<<";
+}
+
+function syntaxFinding(file: string, lines: LineCounter, error: YAMLError): Finding {
+  const { line, col } = lines.linePos(error.pos[0]);
+  const message =
+    error.code === "DUPLICATE_KEY"
+      ? "expected each key of a map once, found this key again"
+      : `expected valid YAML, found: ${error.message}`;
+  return { file, line, col, path: "(document)", message };
+}
+
+function secondDocument(file: string, lines: LineCounter, document: Document.Parsed): Finding {
+  const { line, col } = lines.linePos(document.range[0]);
+  return { file, line, col, path: "(document)", message: "expected one YAML document, found a second one" };
+}
+
+function emptyFile(file: string): Finding {
+  const message = "expected a bootstrap or a RouteConfiguration, found an empty file";
+  return { file, line: 1, col: 1, path: "(document)", message };
+}
