@@ -83,25 +83,34 @@ export function findQueryParameter(path: View, name: Bytes, out: View): bool {
   return false;
 }
 
-/** The IP of an `ip:port` or `[ip]:port` address; false where the address is no IP address. */
+/** The IP of an `ip:port` or `[ip]:port` address; false where it is a pipe or an internal address. */
 export function findIp(address: View, out: View): bool {
   let colon = address.length - 1;
   while (colon >= 0 && address.at(colon) != COLON) colon--;
-  if (colon <= 0 || address.at(0) == SLASH || address.at(0) == AT_SIGN) return false;
-  const bracketed = address.at(0) == OPEN_BRACKET && address.at(colon - 1) == CLOSE_BRACKET;
-  out.set(address.ptr + <usize>bracketed, colon - 2 * <i32>bracketed);
+  if (colon <= 0) return false;
+  if (address.at(0) == OPEN_BRACKET) {
+    if (address.at(colon - 1) != CLOSE_BRACKET) return false;
+    out.set(address.ptr + 1, colon - 2);
+    return true;
+  }
+  for (let i = 0; i < colon; i++) {
+    const char = address.at(i);
+    if (char != DOT && (char < ZERO || char > NINE)) return false;
+  }
+  out.set(address.ptr, colon);
   return true;
 }
 
 const SPACE: u8 = 0x20;
 const QUOTE: u8 = 0x22;
 const AMPERSAND: u8 = 0x26;
-const SLASH: u8 = 0x2f;
+const DOT: u8 = 0x2e;
+const ZERO: u8 = 0x30;
+const NINE: u8 = 0x39;
 const COLON: u8 = 0x3a;
 const SEMICOLON: u8 = 0x3b;
 const EQUALS: u8 = 0x3d;
 const QUESTION_MARK: u8 = 0x3f;
-const AT_SIGN: u8 = 0x40;
 const OPEN_BRACKET: u8 = 0x5b;
 const CLOSE_BRACKET: u8 = 0x5d;
 

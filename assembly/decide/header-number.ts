@@ -34,7 +34,6 @@ const ZERO: u64 = 0x30;
 const LARGEST_TENTH: u64 = u64.MAX_VALUE / 10;
 const LARGEST_LAST_DIGIT: u64 = u64.MAX_VALUE % 10;
 
-@inline
 function isSpace(char: u8): bool {
   return char == 0x20 || (char >= 0x09 && char <= 0x0d);
 }

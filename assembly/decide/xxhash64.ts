@@ -6,12 +6,10 @@ const PRIME_3: u64 = 0x165667b19e3779f9;
 const PRIME_4: u64 = 0x85ebca77c2b2ae63;
 const PRIME_5: u64 = 0x27d4eb2f165667c5;
 
-@inline
 function round(lane: u64, input: u64): u64 {
   return rotl<u64>(lane + input * PRIME_2, 31) * PRIME_1;
 }
 
-@inline
 function merge(hash: u64, lane: u64): u64 {
   return (hash ^ round(0, lane)) * PRIME_1 + PRIME_4;
 }
@@ -56,7 +54,6 @@ function tail(hash: u64, ptr: usize, end: usize): u64 {
   return hash;
 }
 
-@inline
 function avalanche(hash: u64): u64 {
   hash = (hash ^ (hash >> 33)) * PRIME_2;
   hash = (hash ^ (hash >> 29)) * PRIME_3;

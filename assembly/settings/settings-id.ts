@@ -24,7 +24,6 @@ export function settingsId(routeName: View): u64 {
   return id;
 }
 
-@inline
 function hexDigit(char: u8): u64 {
   if (char >= 0x30 && char <= 0x39) return char - 0x30;
   if (char >= 0x61 && char <= 0x66) return char - 0x61 + 10;
