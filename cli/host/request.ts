@@ -4,7 +4,7 @@ import type { LocalReply, RootContext, RouteCacheClear, StreamContext, StreamHos
 import { HeaderMap, headerChanges, type HeaderChanges, type HeadersInput } from "./header-map.js";
 import type { LogLine, WasmHost } from "./host.js";
 import { encodeMetadata, type MetadataInput } from "./metadata.js";
-import { headersNode, mapNode, metadataNode, namespaceNode, type PropertyValue, type Scalar } from "./properties.js";
+import { headersNode, metadataNode, namespaceNode, type PropertyValue, type Scalar } from "./properties.js";
 
 const FILTER_STATE_PREFIX = "wasm.";
 const SLOT_PREFIX = "wasm.attempt_router.";
@@ -70,6 +70,7 @@ export class SimulatedRequest {
   readonly headerChanges: HeaderChanges;
   /** The request's headers as they are now; upstream filters of every attempt share them. */
   readonly headers: HeaderMap;
+  private responseHeaders: HeaderMap | undefined;
   private readonly filterStateMap = new Map<string, Uint8Array>();
   private readonly context: StreamContext;
   private readonly downstream: RootContext;
@@ -125,18 +126,22 @@ export class SimulatedRequest {
     const context = this.host.openStream(this.host.root("upstream"), stream);
     const result = runRequestHeaders(this.host, context, stream, this.headers, this.spec.endOfStream ?? true);
     if (spec.response !== undefined) runResponseHeaders(this.host, context, spec.response);
-    endStream(this.host, context);
+    endStream(this.host, context, ["proxy_on_done", "proxy_on_delete"]);
     return { ...result, writes: stream.writes };
   }
 
   /** Runs the downstream role on the response's headers, which it may change. */
   respond(response: { status: number; headers?: HeadersInput }): { action: HeadersAction; headers: HeaderMap } {
-    return runResponseHeaders(this.host, this.context, response);
+    const result = runResponseHeaders(this.host, this.context, response);
+    this.responseHeaders = result.headers;
+    return result;
   }
 
-  /** Ends the request: on_log, on_done, on_delete. */
+  /** Ends the request: on_log, which sees the headers again, on_done, on_delete. Upstream there is no on_log. */
   end(): void {
-    endStream(this.host, this.context);
+    this.context.requestHeaders = this.headers;
+    this.context.responseHeaders = this.responseHeaders;
+    endStream(this.host, this.context, ["proxy_on_log", "proxy_on_done", "proxy_on_delete"]);
   }
 
   private sharedState(): SharedState {
@@ -211,14 +216,14 @@ const KNOWN_ATTRIBUTES: Readonly<Record<string, (stream: RequestStream) => Prope
   xds: (stream) => namespaceNode((part) => xdsAttribute(stream.spec, part)),
   metadata: (stream) => metadataNode(encodeMetadata(stream.spec.dynamicMetadata ?? {})),
   request: (stream) => namespaceNode((part) => requestAttribute(stream.requestHeaders, part)),
-  response: (stream) => namespaceNode((part) => responseAttribute(stream.responseHeaders, part)),
+  response: (stream) => namespaceNode((part) => responseAttribute(stream, part)),
   upstream: (stream) => namespaceNode((part) => (part === "request_attempt_count" ? stream.attempts : undefined)),
   source: (stream) => namespaceNode((part) => sourceAttribute(stream.spec.sourceAddress ?? "127.0.0.1:50000", part)),
   destination: () => namespaceNode(() => undefined),
   connection: () => namespaceNode((part) => (part === "id" ? 1n : undefined)),
   connection_id: () => 1n,
-  filter_state: (stream) => mapNode(stream.filterState),
-  upstream_filter_state: () => mapNode({}),
+  filter_state: (stream) => namespaceNode((part) => stream.filterState[part]),
+  upstream_filter_state: () => undefined,
 };
 
 function xdsAttribute(spec: RequestSpec, part: string): PropertyValue | undefined {
@@ -256,8 +261,12 @@ const REQUEST_HEADER_ATTRIBUTES: Readonly<Record<string, string>> = {
   id: "x-request-id",
 };
 
-function responseAttribute(headers: HeaderMap | undefined, part: string): PropertyValue | undefined {
-  return headers !== undefined && part === "headers" ? headersNode(headers) : undefined;
+function responseAttribute(stream: RequestStream, part: string): PropertyValue | undefined {
+  const headers = stream.responseHeaders;
+  if (headers === undefined) return undefined;
+  // Upstream, where an attempt is counted, Envoy does not know the code: the module reads `:status`.
+  if (part === "code") return stream.attempts === 0n ? BigInt(headers.first(":status") ?? 0) : undefined;
+  return part === "headers" ? headersNode(headers) : undefined;
 }
 
 function sourceAttribute(address: string, part: string): PropertyValue | undefined {
@@ -339,14 +348,14 @@ function runResponseHeaders(
   return { action, headers };
 }
 
-function endStream(host: WasmHost, context: StreamContext): void {
-  if (context.created) {
-    for (const callback of ["proxy_on_done", "proxy_on_log", "proxy_on_delete"]) {
-      context.logging = callback === "proxy_on_log";
-      host.callStream(callback, context);
-    }
+function endStream(host: WasmHost, context: StreamContext, callbacks: readonly string[]): void {
+  for (const callback of context.created ? callbacks : []) {
+    context.logging = callback === "proxy_on_log";
+    host.callStream(callback, context);
+    if (!context.logging) continue;
+    context.requestHeaders = undefined;
+    context.responseHeaders = undefined;
   }
-  context.logging = false;
   host.closeStream(context);
 }
 

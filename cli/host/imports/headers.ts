@@ -18,8 +18,8 @@ function readers(vm: Vm): HostFunctions {
       const name = toByteString(vm.read(key, keySize));
       const map = readable(context, type);
       if (map === undefined) {
-        const code = context.kind === "stream" && context.logging ? WasmResult.NotFound : WasmResult.BadArgument;
-        return vm.misuse(code, `get_header_map_value: map ${type} is not available in this phase`);
+        if (context.kind === "stream" && context.logging) return WasmResult.NotFound;
+        return vm.misuse(WasmResult.BadArgument, `get_header_map_value: map ${type} is not available in this phase`);
       }
       // Envoy gives the first line only: use pairs, or the property request.headers, where several may come.
       const value = map.first(name);
