@@ -40,21 +40,21 @@ export interface Lowered {
  * Native config in, stock config out: a bootstrap or one RouteConfiguration, as YAML or JSON text.
  * @throws InputError with every finding.
  */
-export async function lower(text: string, options: LowerOptions): Promise<Lowered> {
+export function lower(text: string, options: LowerOptions): Lowered {
   const planOptions = toPlanOptions(options);
   const source = Source.parse(options.file, text);
   const plan = planFile(source, planOptions);
-  const validator = options.validator ?? (await moduleValidator(builtModulePath()));
-  const findings = [...plan.findings, ...settingsFindings(plan, validator)];
+  const findings = [...plan.findings, ...settingsFindings(plan, options.validator)];
   if (findings.length > 0) throw new InputError(findings);
   const output = write(source, plan, planOptions);
   return { text: output, warnings: plan.warnings };
 }
 
-function settingsFindings(plan: Plan, validate: SettingsValidator): Finding[] {
-  return [...plan.routes, ...plan.unusedSpecifiers].flatMap((planned) =>
-    validate(planned.name, planned.settings).map((error) => settingsFinding(planned, error)),
-  );
+function settingsFindings(plan: Plan, validator: SettingsValidator | undefined): Finding[] {
+  const all = [...plan.routes, ...plan.unusedSpecifiers];
+  if (all.length === 0) return [];
+  const validate = validator ?? moduleValidator(builtModulePath());
+  return all.flatMap((planned) => validate(planned.settings).map((error) => settingsFinding(planned, error)));
 }
 
 /** Plans again after each round of writing out, since a written-out copy is a place of its own. */

@@ -53,7 +53,7 @@ async function run(input: string, flags: Flags, command: Command): Promise<void>
     command.error("error: option '--wasm-cluster <name>' needs '--wasm-remote <url>'");
   }
   const file = input === "-" ? "<stdin>" : input;
-  const result = await lower(await readInput(input), toOptions(file, flags));
+  const result = lower(await readInput(input), toOptions(file, flags));
   await writeOutput(flags.output, result.text);
   for (const warning of result.warnings) {
     const { file: name, line, col, path, message } = warning;

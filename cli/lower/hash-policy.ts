@@ -11,9 +11,16 @@ const SUPPORTED: Record<string, string[]> = {
   query_parameter: ["name"],
 };
 
-/** The route's hash policies as RouteSettings carries them; what a module cannot see is a finding. */
+/**
+ * The route's hash policies as RouteSettings carries them. What a module cannot see is a finding, and such a policy is
+ * left out.
+ */
 export function hashPolicies(route: Cursor, findings: Finding[]): Json[] {
-  return route.list("hash_policy").map((policy) => hashPolicy(policy, findings));
+  return route.list("hash_policy").flatMap((policy) => {
+    const before = findings.length;
+    const json = hashPolicy(policy, findings);
+    return findings.length > before ? [] : [json];
+  });
 }
 
 function hashPolicy(policy: Cursor, findings: Finding[]): Json {

@@ -1,5 +1,5 @@
 import type { Finding } from "../findings.js";
-import type { SettingsError } from "./module-check.js";
+import { pathSteps, type SettingsError } from "./module-check.js";
 import type { PriorityGroupRoute } from "./priority-group.js";
 
 /** The place in the file that an error of the module is about. */
@@ -10,11 +10,4 @@ export function settingsFinding(planned: PriorityGroupRoute, error: SettingsErro
   if (first === "hash_policy") return planned.route.findingBelow(["route", "hash_policy", ...rest], message);
   const metadata = ["metadata", "filter_metadata", "attempt_router"];
   return planned.route.findingBelow(first === undefined ? metadata : [...metadata, first, ...rest], message);
-}
-
-/** `a.b[1].c` → `["a", "b", 1, "c"]`. */
-export function pathSteps(path: string): (string | number)[] {
-  return [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map((match) =>
-    match[1] === undefined ? (match[2] as string) : Number(match[1]),
-  );
 }

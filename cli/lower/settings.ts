@@ -80,7 +80,7 @@ export function groupsOf(settings: RouteSettings): PriorityGroup[] {
   const groups = isMessage(specifier) ? specifier["priority_groups"] : undefined;
   if (!Array.isArray(groups)) return [];
   return groups.filter(isMessage).map((group) => ({
-    name: String(group["name"] ?? ""),
+    name: typeof group["name"] === "string" ? group["name"] : "",
     clusters: (Array.isArray(group["clusters"]) ? group["clusters"] : []) as unknown as ClusterWeight[],
   }));
 }

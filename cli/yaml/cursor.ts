@@ -107,16 +107,14 @@ export class Cursor {
   }
 
   /** The finding for a field below this node that may be absent: reported at the deepest node that is there. */
-  findingBelow(steps: (string | number)[], message: string): Finding {
-    let cursor: Cursor = this;
-    let path = this.path;
-    for (const step of steps) {
-      const next = typeof step === "number" ? cursor.items()[step] : cursor.field(step);
-      path = next?.path ?? (typeof step === "number" ? `${path}[${step}]` : join(path, step));
-      if (next === undefined) return this.source.finding(cursor.offset, path, message);
-      cursor = next;
-    }
-    return this.source.finding(cursor.offset, path, message);
+  findingBelow(steps: readonly (string | number)[], message: string): Finding {
+    const [step, ...rest] = steps;
+    if (step === undefined) return this.finding(message);
+    const next = typeof step === "number" ? this.items()[step] : this.field(step);
+    if (next !== undefined) return next.findingBelow(rest, message);
+    const append = (path: string, name: string | number): string =>
+      typeof name === "number" ? `${path}[${name}]` : join(path, name);
+    return this.source.finding(this.offset, steps.reduce<string>(append, this.path), message);
   }
 
   private get isNull(): boolean {

@@ -28,7 +28,10 @@ export class Editor {
   /** Gives `key` a new value where it exists (in either spelling), else adds it before `before`, else at the end. */
   set(map: YAMLMap, key: string, value: Json, before?: string): void {
     const existing = pairOf(map, key);
-    if (existing !== undefined) return this.replacePair(map, existing, String(keyOf(existing).value), value);
+    if (existing !== undefined) {
+      this.replacePair(map, existing, String(keyOf(existing).value), value);
+      return;
+    }
     const next = before === undefined ? undefined : pairOf(map, before);
     if (next === undefined) this.append(map, key, value);
     else this.insertBefore(map, next, key, value);
@@ -39,7 +42,10 @@ export class Editor {
     this.touched.push(map);
     const start = rangeOf(keyOf(pair))[0];
     const end = this.pairEnd(map, pair);
-    if (map.flow === true) return this.push(start, end, `${JSON.stringify(key)}: ${renderFlow(value)}`);
+    if (map.flow === true) {
+      this.push(start, end, `${JSON.stringify(key)}: ${renderFlow(value)}`);
+      return;
+    }
     const column = this.source.column(start);
     const comments = this.commentsIn(start, end).map((comment) => `${comment}\n${" ".repeat(column)}`);
     this.push(start, this.trimNewline(end), comments.join("") + this.pair(key, value, column));
@@ -60,7 +66,10 @@ export class Editor {
 
   /** Writes the given pairs in the place of a merge key. */
   replaceMerge(map: YAMLMap, merge: Pair, pairs: (readonly [string, Json])[]): void {
-    if (pairs.length === 0) return this.removePair(map, merge);
+    if (pairs.length === 0) {
+      this.removePair(map, merge);
+      return;
+    }
     this.touched.push(map);
     const start = rangeOf(keyOf(merge))[0];
     const end = this.pairEnd(map, merge);
@@ -77,14 +86,24 @@ export class Editor {
     const range = rangeOf(seq);
     const next = seq.items[index] as Node | undefined;
     if (seq.flow === true) {
-      if (next !== undefined) return this.push(rangeOf(next)[0], rangeOf(next)[0], `${renderFlow(value)}, `);
+      if (next !== undefined) {
+        this.push(rangeOf(next)[0], rangeOf(next)[0], `${renderFlow(value)}, `);
+        return;
+      }
       const last = seq.items.at(-1) as Node | undefined;
-      if (last === undefined) return this.push(range[0] + 1, range[0] + 1, renderFlow(value));
-      return this.push(this.contentEnd(last), this.contentEnd(last), `, ${renderFlow(value)}`);
+      if (last === undefined) {
+        this.push(range[0] + 1, range[0] + 1, renderFlow(value));
+        return;
+      }
+      this.push(this.contentEnd(last), this.contentEnd(last), `, ${renderFlow(value)}`);
+      return;
     }
     const column = this.source.column(this.dash(seq, 0));
     const text = `- ${renderBlock(value, column + 2, this.source)}`;
-    if (next !== undefined) return this.insertLines(this.dash(seq, index), text);
+    if (next !== undefined) {
+      this.insertLines(this.dash(seq, index), text);
+      return;
+    }
     this.appendLines(this.contentEnd(seq.items.at(-1) as Node), column, text);
   }
 
@@ -142,7 +161,8 @@ export class Editor {
     if (map.flow === true) {
       const text = `${JSON.stringify(key)}: ${renderFlow(value)}`;
       const at = last === undefined ? rangeOf(map)[0] + 1 : this.pairEnd(map, last);
-      return this.push(at, at, last === undefined ? text : `, ${text}`);
+      this.push(at, at, last === undefined ? text : `, ${text}`);
+      return;
     }
     if (last === undefined) throw new Error("a block map has at least one pair");
     const column = this.source.column(rangeOf(keyOf(map.items[0] as Pair))[0]);
@@ -152,14 +172,20 @@ export class Editor {
   private insertBefore(map: YAMLMap, next: Pair, key: string, value: Json): void {
     this.touched.push(map);
     const start = rangeOf(keyOf(next))[0];
-    if (map.flow === true) return this.push(start, start, `${JSON.stringify(key)}: ${renderFlow(value)}, `);
+    if (map.flow === true) {
+      this.push(start, start, `${JSON.stringify(key)}: ${renderFlow(value)}, `);
+      return;
+    }
     this.insertLines(start, this.pair(key, value, this.source.column(start)));
   }
 
   /** Inserts whole lines in front of the line at `offset`, above the comments that belong to it. */
   private insertLines(offset: number, text: string): void {
     const indent = " ".repeat(this.source.column(offset));
-    if (!this.startsLine(offset)) return this.push(offset, offset, `${text}\n${indent}`);
+    if (!this.startsLine(offset)) {
+      this.push(offset, offset, `${text}\n${indent}`);
+      return;
+    }
     let line = this.source.lineStart(offset);
     while (line > 0) {
       const previous = this.source.lineStart(line - 1);

@@ -14,7 +14,7 @@ const INT32_MAX = 2n ** 31n - 1n;
  */
 export function scalarValue(node: Scalar): Json {
   const text = plainText(node);
-  if (text === undefined) return String(node.value);
+  if (text === undefined) return typeof node.value === "string" ? node.value : (node.source ?? "");
   if (text === "" || text === "~" || /^(null|Null|NULL)$/.test(text)) return null;
   const word = booleanWord(text);
   if (word !== undefined) return word;
@@ -42,7 +42,7 @@ export function jsonValue(node: unknown, resolve: (alias: Node) => Node | undefi
 
 function plainText(node: Scalar): string | undefined {
   if (node.type !== undefined && node.type !== Scalar.PLAIN) return undefined;
-  return node.source ?? (node.value === null ? "" : String(node.value));
+  return node.source ?? "";
 }
 
 /** yaml-cpp takes a boolean word in lower, upper or capitalised form only. */

@@ -1,5 +1,5 @@
 import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from "yaml";
-import type { Alias, Document, Node, Pair, ParsedNode, YAMLError, YAMLMap } from "yaml";
+import type { Alias, Document, Node, Pair, YAMLError, YAMLMap } from "yaml";
 import { InputError, type Finding } from "../findings.js";
 
 /** Where an anchored node starts, and who uses it. */
@@ -31,7 +31,7 @@ export class Source {
   static parse(file: string, text: string): Source {
     const lines = new LineCounter();
     const options = { lineCounter: lines, keepSourceTokens: true, prettyErrors: false, uniqueKeys: true } as const;
-    const documents = parseAllDocuments<ParsedNode>(text, options);
+    const documents = parseAllDocuments(text, options);
     const findings = (documents as Document.Parsed[]).flatMap((document) =>
       document.errors.map((error) => syntaxFinding(file, lines, error)),
     );
