@@ -28,7 +28,7 @@ export interface ClientResponse {
   error?: string;
 }
 
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 10_000;
 
 /** Sends one request on a connection of its own and reads the whole response. Never rejects. */
 export async function send(request: ClientRequest): Promise<ClientResponse> {
@@ -116,19 +116,19 @@ async function sendHttp2(request: ClientRequest): Promise<ClientResponse> {
 async function exchange(session: http2.ClientHttp2Session, request: ClientRequest): Promise<ClientResponse> {
   const isGrpc = request.protocol === "grpc";
   const grpc = isGrpc ? { "content-type": "application/grpc", te: "trailers" } : {};
-  const { host, ...headers } = request.headers;
-  const authority = host === undefined ? {} : { ":authority": host };
-  const pseudo = { ":method": request.method, ":path": request.path, ...authority };
-  const stream = session.request({ ...pseudo, ...grpc, ...headers });
+  const { host = "", ...headers } = request.headers;
+  const pseudo = { ":method": request.method, ":path": request.path, ":authority": host };
+  const body = isGrpc ? grpcMessage(request.body) : request.body;
+  const stream = session.request({ ...pseudo, ...grpc, ...headers }, { endStream: body.length === 0 });
   stream.setTimeout(TIMEOUT_MS, () => stream.destroy(new Error("no response in time")));
-  stream.end(isGrpc ? grpcMessage(request.body) : request.body);
+  if (body.length > 0) stream.end(body);
   let trailers: Record<string, string> = {};
   stream.on("trailers", (fields: http2.IncomingHttpHeaders) => (trailers = flat(fields)));
   const [head] = (await once(stream, "response")) as [http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader];
-  let body = "";
+  let text = "";
   stream.setEncoding("latin1");
-  for await (const chunk of stream) body += chunk as string;
-  return { status: head[":status"] ?? null, headers: flat(head), trailers, body };
+  for await (const chunk of stream) text += chunk as string;
+  return { status: head[":status"] ?? null, headers: flat(head), trailers, body: text };
 }
 
 function flat(fields: http.IncomingHttpHeaders | http2.IncomingHttpHeaders): Record<string, string> {

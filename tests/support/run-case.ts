@@ -12,7 +12,7 @@ import { waitFor } from "./wait.js";
 export interface Trace {
   response: ClientResponse;
   hops: Hop[];
-  log: Omit<AccessLogLine, "id">[];
+  log: AccessLogLine[];
 }
 
 /** What one Envoy did with all requests of a case. */
@@ -97,12 +97,15 @@ async function sendAll(
   return responses;
 }
 
+// A host without the listener's port, which is another one in each run.
+const DEFAULT_HOST = "case.test";
+
 function idOf(request: number, repetition: number): string {
   return `${request}-${repetition}`;
 }
 
 function clientRequest(spec: RequestSpec, id: string): Omit<Parameters<typeof send>[0], "port"> {
-  const headers: Record<string, string | string[]> = { [REQUEST_ID_HEADER]: id };
+  const headers: Record<string, string | string[]> = { host: DEFAULT_HOST, [REQUEST_ID_HEADER]: id };
   for (const [name, value] of Object.entries(spec.headers ?? {})) {
     headers[name] = Array.isArray(value) ? value.map((line) => String(line ?? "")) : String(value ?? "");
   }
@@ -120,20 +123,8 @@ async function readAccessLog(directory: string): Promise<AccessLogLine[]> {
     .map((line) => JSON.parse(line) as AccessLogLine);
 }
 
-// Written by clock or chance, or differently on purpose (the attempt header is how the lowered route learns the attempt).
-const VOLATILE = new Set([
-  "x-request-id",
-  "date",
-  "x-envoy-upstream-service-time",
-  "x-envoy-attempt-count",
-  "host",
-  ":authority",
-]);
-
 function traceOf(response: ClientResponse, id: string, upstreams: Upstreams, lines: AccessLogLine[]): Trace {
-  const headers = Object.fromEntries(Object.entries(response.headers).filter(([name]) => !VOLATILE.has(name)));
-  const log = lines.filter((line) => line.id === id).map(({ id: _, ...line }) => line);
-  return { response: { ...response, headers }, hops: upstreams.hopsOf(id), log };
+  return { response, hops: upstreams.hopsOf(id), log: lines.filter((line) => line.id === id) };
 }
 
 function outcomeOf(trace: Trace, test: Case, index: number): Outcome {
@@ -178,7 +169,7 @@ function pick(values: Record<string, string>, names: string[]): Record<string, s
 }
 
 function abridged(text: string): string {
-  return text.length <= 200 ? text : `${text.length} bytes`;
+  return text.length <= 80 ? text : `${text.length} bytes`;
 }
 
 function summarize(outcomes: Outcome[], request: RequestSpec | undefined): Expectation {
@@ -190,6 +181,9 @@ function summarize(outcomes: Outcome[], request: RequestSpec | undefined): Expec
   }
   return outcomes.every((outcome) => isDeepStrictEqual(outcome, first)) ? first : { each: outcomes };
 }
+
+// Written by clock or chance, or differently on purpose (the attempt header is how a lowered route learns the attempt).
+const VOLATILE = new Set(["x-request-id", "date", "x-envoy-upstream-service-time", "x-envoy-attempt-count"]);
 
 /** The traces of a leg in a form that equal behaviour makes equal: bodies, headers, trailers and access log included. */
 export function comparableTraces(test: Case, result: LegResult): unknown[] {
@@ -207,10 +201,14 @@ function comparableTrace({ response, hops, log }: Trace): unknown {
     return { upstream, method, path, headers: kept.sort(), body: abridged(body) };
   });
   const byName = (a: { upstream: string }, b: { upstream: string }) => (a.upstream < b.upstream ? -1 : 1);
-  const mirrored = hops.some(isMirrored);
+  // A mirrored copy races with the request itself.
+  const ordered = hops.some(isMirrored) ? seen.sort(byName) : seen;
+  const headers = Object.entries(response.headers).filter(([name]) => !VOLATILE.has(name));
   return {
-    response: { ...response, body: abridged(response.body) },
-    hops: mirrored ? seen.sort(byName) : seen,
+    ...response,
+    headers: Object.fromEntries(headers),
+    body: abridged(response.body),
+    hops: ordered,
     log: lines,
   };
 }
