@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { MODULE_PATH } from "./routes.js";
+
+/** Every export and why it is there; each proxy_on_* costs a call into the module, so none is there without a use. */
+const EXPORTS: Readonly<Record<string, string>> = {
+  memory: "the host reads arguments from it and writes results to it",
+  _initialize: "runs the top-level code; a start section would crash Envoy",
+  malloc: "the host asks for the memory of its results",
+  proxy_abi_version_0_2_1: "Envoy refuses a module without it",
+  proxy_on_context_create: "learns which role the next stream has",
+  proxy_on_vm_start: "seeds the random values and defines the counters",
+  proxy_on_configure: "learns the role of a plugin from its root_id",
+  proxy_on_request_headers: "both roles",
+};
+const REQUIRED = ["memory", "_initialize", "malloc", "proxy_abi_version_0_2_1", "proxy_on_request_headers"];
+const START_SECTION = 8;
+
+describe("the built module", () => {
+  let bytes: Buffer;
+  let module: WebAssembly.Module;
+
+  beforeAll(() => {
+    bytes = readFileSync(MODULE_PATH);
+    module = new WebAssembly.Module(bytes);
+  });
+
+  it("imports only env.proxy_* and random_get", () => {
+    const imports = WebAssembly.Module.imports(module).map((one) => `${one.kind} ${one.module}.${one.name}`);
+    const allowed = /^function (env\.proxy_\w+|wasi_snapshot_preview1\.random_get)$/;
+    expect(imports.filter((one) => !allowed.test(one))).toEqual([]);
+  });
+
+  it("exports only what Envoy or the module uses", () => {
+    const exported = WebAssembly.Module.exports(module).map(({ name }) => name);
+    expect(exported.filter((name) => !Object.hasOwn(EXPORTS, name))).toEqual([]);
+    expect(exported).toEqual(expect.arrayContaining(REQUIRED));
+  });
+
+  it("has no start section", () => {
+    expect(sectionIds(bytes)).not.toContain(START_SECTION);
+  });
+});
+
+/** Ids of a module's sections: after the 8-byte header each has an id, a LEB128 size and its content. */
+function sectionIds(bytes: Uint8Array): number[] {
+  const ids: number[] = [];
+  for (let at = 8; at < bytes.length; ) {
+    ids.push(bytes[at] ?? 0);
+    let size = 0;
+    let byte = 0x80;
+    for (let shift = 0; byte >= 0x80; shift += 7) {
+      byte = bytes[++at] ?? 0;
+      size += (byte & 0x7f) * 2 ** shift;
+    }
+    at += 1 + size;
+  }
+  return ids;
+}
