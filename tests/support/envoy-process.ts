@@ -111,7 +111,7 @@ export class EnvoyProcess {
 
 const DEFAULT_ARGUMENTS = [
   ...["--concurrency", "1", "--disable-hot-restart", "--file-flush-interval-msec", "20"],
-  ...["--log-level", process.env["ENVOY_LOG_LEVEL"] ?? "warning", "--component-log-level", "wasm:info"],
+  ...["--log-level", process.env["ENVOY_LOG_LEVEL"] ?? "warning", "--component-log-level", "main:error,wasm:info"],
 ];
 
 interface ListenerStatuses {

@@ -183,7 +183,13 @@ function summarize(outcomes: Outcome[], request: RequestSpec | undefined): Expec
 }
 
 // Written by clock or chance, or differently on purpose (the attempt header is how a lowered route learns the attempt).
-const VOLATILE = new Set(["x-request-id", "date", "x-envoy-upstream-service-time", "x-envoy-attempt-count"]);
+const VOLATILE = new Set([
+  "x-request-id",
+  "date",
+  "x-envoy-upstream-service-time",
+  "x-envoy-expected-rq-timeout-ms",
+  "x-envoy-attempt-count",
+]);
 
 /** The traces of a leg in a form that equal behaviour makes equal: bodies, headers, trailers and access log included. */
 export function comparableTraces(test: Case, result: LegResult): unknown[] {
