@@ -16,6 +16,10 @@ export class View {
     this.length = length;
   }
 
+  setBytes(bytes: Bytes): void {
+    this.set(changetype<usize>(bytes), bytes.length);
+  }
+
   @inline
   at(index: i32): u8 {
     return load<u8>(this.ptr + <usize>index);

@@ -1,4 +1,4 @@
-import { Bytes } from "../bytes";
+import { Bytes, View } from "../bytes";
 import { groupIndex } from "./attempt";
 import { Group } from "./group";
 import { HashPolicy } from "./hash-policy";
@@ -30,6 +30,10 @@ export class Plan {
   hashPolicies: StaticArray<HashPolicy> = new StaticArray<HashPolicy>(0);
   /** Keep the request on this route through filter state `wasm.attempt_router.route`. */
   pin: bool = false;
+  /** Dynamic metadata namespace of the per-request override, or null. */
+  overrideNamespace: Bytes | null = null;
+  /** The upstream role decides the next attempt from the metadata as it then is. */
+  readMetadataPerAttempt: bool = false;
   /** Some group has several clusters, so the random value matters. */
   readonly isWeighted: bool;
 
@@ -40,6 +44,20 @@ export class Plan {
     let weighted = false;
     for (let i = 0; i < groups.length; i++) weighted = weighted || groups[i].isWeighted;
     this.isWeighted = weighted;
+  }
+
+  /** Whether the upstream role has work on this route, and needs the random value of the request. */
+  get decidesPerAttempt(): bool {
+    return this.slotForm == SlotForm.ONE_SLOT || this.readMetadataPerAttempt;
+  }
+
+  /** The first configured group of that name, or null. */
+  groupNamed(name: View): Group | null {
+    const groups = this.groups;
+    for (let i = 0; i < groups.length; i++) {
+      if (name.equals(unchecked(groups[i]).name)) return unchecked(groups[i]);
+    }
+    return null;
   }
 
   /** The group of an attempt (1, 2, …). */

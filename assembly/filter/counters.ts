@@ -4,6 +4,8 @@ export namespace Counter {
   export const RANDOM_HEADER_INVALID: i32 = 1;
   export const CLIENT_ATTEMPT_COUNT_REMOVED: i32 = 2;
   export const SLOT_WRITE_FAILED: i32 = 3;
+  export const OVERRIDE_INVALID: i32 = 4;
+  export const OVERRIDE_GROUP_INVALID: i32 = 5;
 }
 
 /** Names by counter. */
@@ -12,4 +14,6 @@ export const COUNTER_NAMES: StaticArray<string> = [
   "attempt_router.random_header_invalid",
   "attempt_router.client_attempt_count_removed",
   "attempt_router.slot_write_failed",
+  "attempt_router.override_invalid",
+  "attempt_router.override_group_invalid",
 ];

@@ -1,12 +1,15 @@
 import { Bytes, View } from "../bytes";
+import { Decision } from "../decide/decision";
 import { Plan, SlotForm } from "../decide/plan";
 import { Host } from "../host/host";
 import { Counter } from "./counters";
 import { ATTEMPT_COUNT_HEADER, ONE_SLOT_KEY, RANDOM_KEY, ROUTE_KEY, slotKey } from "./names";
 import { randomValue } from "./random-value";
+import { decideAttempt, finishDecision, startDecision } from "./request";
 import { planOfRoute } from "./route-plan";
 
-const clientCount = new View();
+const cluster = new View();
+const value = new View();
 const randomBytes: Bytes = new StaticArray<u8>(8);
 
 /**
@@ -16,56 +19,57 @@ const randomBytes: Bytes = new StaticArray<u8>(8);
 export function onDownstreamRequest(host: Host): void {
   const plan = planOfRoute(host);
   if (plan == null) return;
-  const random = plan.isWeighted ? randomValue(host, plan) : 0;
-  let reroute = false;
-  if (plan.slotForm == SlotForm.ONE_SLOT) {
-    reroute = writeOneSlot(host, plan, random);
-  } else {
-    reroute = writeSlots(host, plan, random);
-    // The matcher took the client's header for the router's own.
-    if (removeClientAttemptCount(host)) reroute = true;
+  const decision = startDecision(host, plan);
+  if (plan.isWeighted || decision.overriding.length > 0 || plan.decidesPerAttempt) {
+    decision.random = randomValue(host, plan);
   }
-  if (reroute) resolveAnew(host, plan);
+  const reroute = plan.slotForm == SlotForm.ONE_SLOT ? writeOneSlot(host, decision) : writeSlots(host, decision);
+  finishDecision(host);
+  if (plan.decidesPerAttempt) writeRandom(host, decision.random);
+  // The matcher took a client's header for the router's own.
+  const misled = plan.slotForm == SlotForm.SLOT_PER_ATTEMPT && removeClientAttemptCount(host);
+  if (reroute || misled) resolveAnew(host, plan);
 }
 
 // Returns whether attempt 1 has another cluster than the route was resolved to.
-function writeSlots(host: Host, plan: Plan, random: u64): bool {
-  let first = false;
-  for (let attempt = 1; attempt <= plan.slots; attempt++) {
-    const group = plan.groupOf(attempt);
-    const pick = group.pick(random);
-    if (pick == 0) continue;
-    write(host, slotKey(attempt), unchecked(group.clusters[pick]));
-    if (attempt == 1) first = true;
+function writeSlots(host: Host, decision: Decision): bool {
+  let reroute = false;
+  for (let attempt = 1; attempt <= decision.plan.slots; attempt++) {
+    if (decideAttempt(host, decision, attempt, cluster)) continue;
+    write(host, slotKey(attempt), cluster);
+    if (attempt == 1) reroute = true;
   }
-  return first;
+  return reroute;
 }
 
-function writeOneSlot(host: Host, plan: Plan, random: u64): bool {
-  if (plan.isWeighted) {
-    store<u64>(changetype<usize>(randomBytes), random);
-    write(host, RANDOM_KEY, randomBytes);
-  }
-  const group = plan.groupOf(1);
-  const pick = group.pick(random);
-  if (pick == 0) return false;
-  write(host, ONE_SLOT_KEY, unchecked(group.clusters[pick]));
+function writeOneSlot(host: Host, decision: Decision): bool {
+  if (decideAttempt(host, decision, 1, cluster)) return false;
+  write(host, ONE_SLOT_KEY, cluster);
   return true;
 }
 
+function writeRandom(host: Host, random: u64): void {
+  store<u64>(changetype<usize>(randomBytes), random);
+  value.setBytes(randomBytes);
+  write(host, RANDOM_KEY, value);
+}
+
 function removeClientAttemptCount(host: Host): bool {
-  if (!host.requestHeader(ATTEMPT_COUNT_HEADER, clientCount)) return false;
-  host.release(clientCount);
+  if (!host.requestHeader(ATTEMPT_COUNT_HEADER, value)) return false;
+  host.release(value);
   host.removeRequestHeader(ATTEMPT_COUNT_HEADER);
   host.increment(Counter.CLIENT_ATTEMPT_COUNT_REMOVED);
   return true;
 }
 
 function resolveAnew(host: Host, plan: Plan): void {
-  if (plan.pin) write(host, ROUTE_KEY, plan.routeName);
+  if (plan.pin) {
+    value.setBytes(plan.routeName);
+    write(host, ROUTE_KEY, value);
+  }
   host.clearRouteCache();
 }
 
-function write(host: Host, key: Bytes, value: Bytes): void {
-  if (!host.setProperty(key, value)) host.increment(Counter.SLOT_WRITE_FAILED);
+function write(host: Host, key: Bytes, text: View): void {
+  if (!host.setProperty(key, text)) host.increment(Counter.SLOT_WRITE_FAILED);
 }

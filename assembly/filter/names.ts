@@ -6,6 +6,7 @@ export const ROUTE_NAME = encode("xds\0route_name");
 export const ROUTE_METADATA = encode("xds\0route_metadata");
 export const ATTEMPT_COUNT_ATTRIBUTE = encode("upstream\0request_attempt_count");
 export const SOURCE_ADDRESS = encode("source\0address");
+export const DYNAMIC_METADATA = encode("metadata");
 export const NAMESPACE = encode("attempt_router");
 
 export const ATTEMPT_COUNT_HEADER = encode("x-envoy-attempt-count");

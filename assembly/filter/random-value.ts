@@ -12,7 +12,7 @@ import { HeaderNumber } from "../decide/header-number";
 import { Plan, RandomSource } from "../decide/plan";
 import { Random } from "../decide/random";
 import { xxhash64 } from "../decide/xxhash64";
-import { HeaderPairs } from "../host/header-pairs";
+import { HeaderPairs } from "../wire/header-pairs";
 import { Host } from "../host/host";
 import { Counter } from "./counters";
 import { report } from "./report";
@@ -46,7 +46,13 @@ function readHeaderNumber(host: Host, plan: Plan): bool {
   const valid = number.parse(text);
   host.release(text);
   if (!valid) {
-    report(host, plan, Counter.RANDOM_HEADER_INVALID, "header_name: no 64-bit number, an internal value is used");
+    report(
+      host,
+      plan,
+      Counter.RANDOM_HEADER_INVALID,
+      "header_name",
+      "the header is no 64-bit number, an internal value is used",
+    );
   }
   return valid;
 }

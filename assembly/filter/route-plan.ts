@@ -2,7 +2,7 @@ import { Bytes, View, decode } from "../bytes";
 import { Plan } from "../decide/plan";
 import { Host, LogLevel } from "../host/host";
 import { compile } from "../settings/compile";
-import { MetadataField, findNamespace } from "../settings/metadata";
+import { MetadataField, findNamespace } from "../wire/metadata";
 import { PlanCache } from "../settings/plan-cache";
 import { Problem } from "../settings/problem";
 import { readRouteSettings } from "../settings/route-settings";

@@ -1,9 +1,11 @@
-import { View } from "../bytes";
-import { Plan, SlotForm } from "../decide/plan";
+import { Bytes, View } from "../bytes";
+import { SlotForm } from "../decide/plan";
 import { Host } from "../host/host";
-import { ATTEMPT_COUNT_ATTRIBUTE, ONE_SLOT_KEY, RANDOM_KEY } from "./names";
+import { ATTEMPT_COUNT_ATTRIBUTE, ONE_SLOT_KEY, RANDOM_KEY, slotKey } from "./names";
+import { decideAttempt, finishDecision, startDecision } from "./request";
 import { planOfRoute } from "./route-plan";
 
+const cluster = new View();
 const value = new View();
 
 /**
@@ -12,14 +14,19 @@ const value = new View();
  */
 export function onUpstreamRequest(host: Host): void {
   const plan = planOfRoute(host);
-  if (plan == null || plan.slotForm != SlotForm.ONE_SLOT) return;
-  const group = plan.groupOf(<u32>readNumber(host, ATTEMPT_COUNT_ATTRIBUTE) + 1);
-  const random = plan.isWeighted ? readNumber(host, RANDOM_KEY) : 0;
-  host.setProperty(ONE_SLOT_KEY, unchecked(group.clusters[group.pick(random)]));
+  if (plan == null || !plan.decidesPerAttempt) return;
+  const next = <u32>readNumber(host, ATTEMPT_COUNT_ATTRIBUTE) + 1;
+  const decision = startDecision(host, plan);
+  decision.random = readNumber(host, RANDOM_KEY);
+  // Written also where it is the default: the slot may hold what was decided before.
+  decideAttempt(host, decision, next, cluster);
+  const isOneSlot = plan.slotForm == SlotForm.ONE_SLOT;
+  host.setProperty(isOneSlot ? ONE_SLOT_KEY : slotKey(min(<i32>next, plan.slots)), cluster);
+  finishDecision(host);
 }
 
 // A 64-bit attribute or filter state; 0 where it is absent.
-function readNumber(host: Host, path: StaticArray<u8>): u64 {
+function readNumber(host: Host, path: Bytes): u64 {
   if (!host.property(path, value)) return 0;
   const number = value.length == 8 ? load<u64>(value.ptr) : 0;
   host.release(value);

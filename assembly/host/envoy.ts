@@ -30,8 +30,8 @@ export class Envoy extends Host {
     return filled(proxy_get_property(changetype<usize>(path), path.length, outPtr, outSize), out);
   }
 
-  setProperty(key: Bytes, value: Bytes): bool {
-    return proxy_set_property(changetype<usize>(key), key.length, changetype<usize>(value), value.length) == OK;
+  setProperty(key: Bytes, value: View): bool {
+    return proxy_set_property(changetype<usize>(key), key.length, value.ptr, value.length) == OK;
   }
 
   requestHeader(name: Bytes, out: View): bool {

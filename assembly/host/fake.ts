@@ -42,9 +42,8 @@ export class FakeHost extends Host {
     return this.properties.has(name) && this.lend(this.properties.get(name), out);
   }
 
-  setProperty(key: Bytes, value: Bytes): bool {
-    // The filter may reuse its buffer.
-    this.properties.set(decode(key), value.slice<StaticArray<u8>>());
+  setProperty(key: Bytes, value: View): bool {
+    this.properties.set(decode(key), value.copy());
     return true;
   }
 

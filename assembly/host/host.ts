@@ -19,7 +19,7 @@ export abstract class Host {
   abstract property(path: Bytes, out: View): bool;
 
   /** Writes filter state `wasm.<key>` of the downstream stream; readable by matchers, access logs and both roles. */
-  abstract setProperty(key: Bytes, value: Bytes): bool;
+  abstract setProperty(key: Bytes, value: View): bool;
 
   /** Value of a request header; of several lines the first. */
   abstract requestHeader(name: Bytes, out: View): bool;

@@ -14,6 +14,9 @@ export function compile(settings: RouteSettings, routeName: Bytes): Plan {
   plan.slots = settings.slots;
   plan.slotForm = settings.slotForm;
   plan.pin = settings.pin;
+  const namespace = specifier.overrideMetadataNamespace;
+  if (namespace.length > 0) plan.overrideNamespace = encode(namespace);
+  plan.readMetadataPerAttempt = settings.readMetadataPerAttempt;
   compileRandomSource(plan, specifier, settings.hashPolicy);
   return plan;
 }

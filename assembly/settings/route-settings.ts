@@ -33,6 +33,7 @@ export function readRouteSettings(value: Value, problem: Problem): RouteSettings
   settings.slotForm = fields.choice("slot_form", ["SLOT_PER_ATTEMPT", "ONE_SLOT"]);
   settings.slots = max(1, fields.whole("slots", 1, MAX_SLOTS));
   settings.pin = fields.flag("pin");
+  settings.readMetadataPerAttempt = fields.flag("read_metadata_per_attempt");
   fields.finish();
   return settings;
 }

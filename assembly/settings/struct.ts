@@ -1,5 +1,5 @@
 import { View } from "../bytes";
-import { Cursor, Wire } from "./cursor";
+import { Cursor, Wire } from "../wire/cursor";
 import { Kind, Value } from "./value";
 
 /** Deepest nesting that is read: settings need a handful of levels, and recursion must end before the stack does. */

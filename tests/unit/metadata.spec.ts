@@ -1,6 +1,6 @@
 import { View, decode, encode } from "../../assembly/bytes";
-import { Cursor } from "../../assembly/settings/cursor";
-import { MetadataField, findNamespace } from "../../assembly/settings/metadata";
+import { Cursor } from "../../assembly/wire/cursor";
+import { MetadataField, findNamespace } from "../../assembly/wire/metadata";
 import { readStruct } from "../../assembly/settings/struct";
 import { entry, field, join, stringValue, text, varint, view } from "./support/wire";
 import { Kind } from "../../assembly/settings/value";

@@ -33,6 +33,9 @@ export class RouteSettings {
 
     writer.uint32(40);
     writer.bool(message.pin);
+
+    writer.uint32(48);
+    writer.bool(message.readMetadataPerAttempt);
   }
 
   static decode(reader: Reader, length: i32): RouteSettings {
@@ -65,6 +68,10 @@ export class RouteSettings {
           message.pin = reader.bool();
           break;
 
+        case 6:
+          message.readMetadataPerAttempt = reader.bool();
+          break;
+
         default:
           reader.skipType(tag & 7);
           break;
@@ -79,18 +86,21 @@ export class RouteSettings {
   slotForm: SlotForm;
   slots: u32;
   pin: bool;
+  readMetadataPerAttempt: bool;
 
   constructor(
     priorityGroup: PriorityGroupClusterSpecifier | null = null,
     hashPolicy: Array<HashPolicy> = [],
     slotForm: SlotForm = 0,
     slots: u32 = 0,
-    pin: bool = false
+    pin: bool = false,
+    readMetadataPerAttempt: bool = false
   ) {
     this.priorityGroup = priorityGroup;
     this.hashPolicy = hashPolicy;
     this.slotForm = slotForm;
     this.slots = slots;
     this.pin = pin;
+    this.readMetadataPerAttempt = readMetadataPerAttempt;
   }
 }

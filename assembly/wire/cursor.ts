@@ -4,8 +4,13 @@ export namespace Wire {
   export const FIXED_64: u32 = 1;
   export const BYTES: u32 = 2;
   export const START_GROUP: u32 = 3;
+  export const END_GROUP: u32 = 4;
   export const FIXED_32: u32 = 5;
 }
+
+/** Deepest nesting of groups, as Envoy's own parser has it. */
+const MAX_GROUPS = 100;
+const openGroups = new StaticArray<u32>(MAX_GROUPS);
 
 /**
  * Reads a protobuf message field by field, on memory that may hold anything: it never reads past the end and never
@@ -31,16 +36,9 @@ export class Cursor {
   /** Steps to the next field and reads it; false at the end of the message or where it is malformed. */
   next(): bool {
     if (this.position >= this.end || this.malformed) return false;
-    const tag = this.varint();
-    this.field = <u32>(tag >> 3);
-    this.wire = <u32>(tag & 7);
-    if (tag > u32.MAX_VALUE || this.field == 0) this.malformed = true;
-    else if (this.wire == Wire.VARINT) this.number = this.varint();
-    else if (this.wire == Wire.FIXED_64) this.fixed(8);
-    else if (this.wire == Wire.FIXED_32) this.fixed(4);
-    else if (this.wire == Wire.BYTES) this.bytes();
-    // Groups have no place in the messages that are read here.
-    else this.malformed = true;
+    this.read();
+    if (this.wire == Wire.START_GROUP) this.skipGroup();
+    else if (this.wire == Wire.END_GROUP) this.malformed = true;
     return !this.malformed;
   }
 
@@ -48,6 +46,33 @@ export class Cursor {
   @inline
   isBytes(field: u32): bool {
     return this.field == field && this.wire == Wire.BYTES;
+  }
+
+  private read(): void {
+    const tag = this.varint();
+    this.field = <u32>(tag >> 3);
+    this.wire = <u32>(tag & 7);
+    if (tag > u32.MAX_VALUE || this.field == 0 || this.wire > Wire.FIXED_32) this.malformed = true;
+    else if (this.wire == Wire.VARINT) this.number = this.varint();
+    else if (this.wire == Wire.FIXED_64) this.fixed(8);
+    else if (this.wire == Wire.FIXED_32) this.fixed(4);
+    else if (this.wire == Wire.BYTES) this.bytes();
+  }
+
+  // A group is a field of an older message format: legal where it is unknown, if it ends as it began.
+  private skipGroup(): void {
+    const field = this.field;
+    let open = 0;
+    openGroups[open++] = field;
+    while (open > 0 && !this.malformed) {
+      if (this.position >= this.end) this.malformed = true;
+      else this.read();
+      if (this.wire == Wire.START_GROUP && open == MAX_GROUPS) this.malformed = true;
+      else if (this.wire == Wire.START_GROUP) openGroups[open++] = this.field;
+      else if (this.wire == Wire.END_GROUP && openGroups[--open] != this.field) this.malformed = true;
+    }
+    this.field = field;
+    this.wire = Wire.START_GROUP;
   }
 
   private varint(): u64 {
