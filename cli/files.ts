@@ -2,13 +2,14 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { InputError } from "./findings.js";
+import type { Io } from "./io.js";
 
 /**
  * The text of a file, or of standard input for `-`.
  * @throws InputError where it cannot be read.
  */
-export async function readInput(input: string): Promise<string> {
-  if (input === "-") return text(process.stdin);
+export async function readInput(input: string, io: Io): Promise<string> {
+  if (input === "-") return text(io.stdin);
   try {
     return await readFile(input, "utf8");
   } catch (error) {
@@ -17,11 +18,9 @@ export async function readInput(input: string): Promise<string> {
 }
 
 /** Writes standard output, or a file as a whole or not at all: readers never see half of it. */
-export async function writeOutput(output: string | undefined, content: string): Promise<void> {
+export async function writeOutput(output: string | undefined, content: string, io: Io): Promise<void> {
   if (output === undefined || output === "-") {
-    await new Promise<void>((resolve, reject) =>
-      process.stdout.write(content, (error) => (error ? reject(error) : resolve())),
-    );
+    io.stdout.write(content);
     return;
   }
   const temporary = join(dirname(output), `.${basename(output)}.${process.pid}.tmp`);

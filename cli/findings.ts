@@ -40,10 +40,4 @@ function dropRepeats(findings: Finding[]): Finding[] {
 }
 
 /** What the user should know although the input was lowered. */
-export interface Warning {
-  file: string;
-  line: number;
-  col: number;
-  path: string;
-  message: string;
-}
+export type Warning = Finding;

@@ -1,14 +1,10 @@
 import picocolors from "picocolors";
+import type { Io } from "./io.js";
 
-const colors = picocolors.createColors(process.stderr.isTTY && picocolors.isColorSupported);
-
-/** A finding for standard error: its place in bold on a terminal, plain text anywhere else. */
-export function paint(line: string): string {
+/** Writes a line on standard error whose place (`file:line:col:`) is bold on a terminal. */
+export function writePlaced(io: Io, line: string, note = false): void {
+  const colors = picocolors.createColors(io.colors);
   const match = /^(.+?:\d+:\d+:)( .*)$/s.exec(line);
-  return match === null ? line : `${colors.bold(match[1] ?? "")}${match[2] ?? ""}`;
-}
-
-/** The word that marks a line on standard error as no error. */
-export function paintNote(word: string): string {
-  return colors.yellow(word);
+  const [place, rest] = match === null ? ["", line] : [match[1] ?? "", match[2] ?? ""];
+  io.stderr.write(`${colors.bold(place)}${note ? ` ${colors.yellow("note:")}` : ""}${rest}\n`);
 }

@@ -2,7 +2,8 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { formatFinding } from "../findings.js";
 import { readInput, writeOutput } from "../files.js";
 import { lower, type FailurePolicy, type LowerOptions } from "../lower.js";
-import { paint, paintNote } from "../paint.js";
+import type { Io } from "../io.js";
+import { writePlaced } from "../paint.js";
 
 interface Flags {
   output?: string;
@@ -26,7 +27,7 @@ Examples:
 Exit codes: 0 done, 1 the input is wrong (nothing is written), 2 wrong usage.`;
 
 /** `attempt-router lower`. */
-export function lowerCommand(): Command {
+export function lowerCommand(io: Io): Command {
   const policy = new Option("--failure-policy <policy>", "what Envoy does when the module has failed")
     .choices(["FAIL_OPEN", "FAIL_CLOSED", "FAIL_RELOAD"])
     .default("FAIL_OPEN");
@@ -42,10 +43,10 @@ export function lowerCommand(): Command {
     .addOption(policy)
     .option("--rds", "also put the module in front of routers whose routes come from RDS or SRDS")
     .addHelpText("after", EXAMPLES)
-    .action(run);
+    .action((input: string, flags: Flags, command: Command) => run(io, input, flags, command));
 }
 
-async function run(input: string, flags: Flags, command: Command): Promise<void> {
+async function run(io: Io, input: string, flags: Flags, command: Command): Promise<void> {
   if ((flags.wasmRemote === undefined) !== (flags.sha256 === undefined)) {
     command.error("error: options '--wasm-remote <url>' and '--sha256 <hex>' go together");
   }
@@ -53,13 +54,9 @@ async function run(input: string, flags: Flags, command: Command): Promise<void>
     command.error("error: option '--wasm-cluster <name>' needs '--wasm-remote <url>'");
   }
   const file = input === "-" ? "<stdin>" : input;
-  const result = lower(await readInput(input), toOptions(file, flags));
-  await writeOutput(flags.output, result.text);
-  for (const warning of result.warnings) {
-    const { file: name, line, col, path, message } = warning;
-    const text = formatFinding({ file: name, line, col, path, message: `${paintNote("note:")} ${message}` });
-    process.stderr.write(`${paint(text)}\n`);
-  }
+  const result = lower(await readInput(input, io), toOptions(file, flags));
+  await writeOutput(flags.output, result.text, io);
+  for (const warning of result.warnings) writePlaced(io, formatFinding(warning), true);
 }
 
 function toOptions(file: string, flags: Flags): LowerOptions {

@@ -1,0 +1,27 @@
+import { Command, CommanderError } from "commander";
+import { lowerCommand } from "./commands/lower.js";
+import { InputError, formatFinding } from "./findings.js";
+import type { Io } from "./io.js";
+import { writePlaced } from "./paint.js";
+
+/** 0 done, 1 the input is wrong, 2 wrong usage. */
+export type ExitCode = 0 | 1 | 2;
+
+/** Runs a command line, without the program's own name. Resolves to its exit code; rejects only for defects. */
+export async function runProgram(args: readonly string[], io: Io): Promise<ExitCode> {
+  const program = new Command("attempt-router")
+    .description("Attempt-aware routing across clusters for stock Envoy.")
+    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
+    .exitOverride()
+    .showHelpAfterError("(add --help for the usage)");
+  program.addCommand(lowerCommand(io).copyInheritedSettings(program));
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (!(error instanceof InputError)) throw error;
+    for (const finding of error.findings) writePlaced(io, formatFinding(finding));
+    return 1;
+  }
+}
