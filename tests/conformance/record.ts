@@ -11,7 +11,12 @@ const { oracle } = await envoyVersions();
 const overwrite = process.argv.includes("--overwrite");
 
 for (const testCase of loadCases(fileURLToPath(new URL("cases", import.meta.url)))) {
-  if (testCase.expect === undefined || (overwrite && testCase.expect !== "rejected")) await record(testCase);
+  if (testCase.expect === undefined || (overwrite && testCase.expect !== "rejected")) {
+    await record(testCase).catch((error: unknown) => {
+      process.exitCode = 1;
+      process.stderr.write(`${testCase.name}: ${(error as Error).message}\n`);
+    });
+  }
 }
 
 async function record(testCase: Case): Promise<void> {

@@ -44,7 +44,7 @@ function listenerOf(spec: ListenerSpec & { name: string }): Config {
     access_log: [accessLog()],
     http_filters: [...(spec.http_filters ?? []), routerFilter(spec.router)],
     ...spec.hcm,
-    route_config: spec.route_config,
+    ...(spec.route_config && { route_config: spec.route_config }),
   };
   const filters = [{ name: "envoy.filters.network.http_connection_manager", typed_config: manager }];
   return { name: spec.name, address: ANY_PORT, filter_chains: [{ filters }] };

@@ -17,7 +17,8 @@ export interface ListenerSpec {
   router?: Config;
   /** Further fields of the HttpConnectionManager. */
   hcm?: Config;
-  route_config: Config;
+  /** Absent where `hcm` has another source of routes. */
+  route_config?: Config;
 }
 
 export interface RequestSpec {
@@ -74,7 +75,11 @@ export interface Case {
   name: string;
   about: string;
   versions?: string[];
-  native_only?: string;
+  /** `lower` refuses this configuration, which is legal, with a message that holds this text. */
+  lowering_error?: string;
+  /** Why lowered behaviour differs from native; `lowered_expect` is what it is instead, written by hand. */
+  deviation?: string;
+  lowered_expect?: Expectation[];
   upstreams: Record<string, UpstreamSpec>;
   clusters?: Record<string, unknown[]>;
   extra_clusters?: Config[];

@@ -9,15 +9,15 @@ const POLL_MS = 5;
  */
 export async function waitFor<T>(
   what: string,
-  probe: () => T | Promise<T>,
+  probe: () => T | undefined | false | Promise<T | undefined | false>,
   timeoutMs = 10_000,
-): Promise<Exclude<T, undefined | false>> {
+): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   let cause: unknown;
   do {
     try {
       const value = await probe();
-      if (value !== undefined && value !== false) return value as Exclude<T, undefined | false>;
+      if (value !== undefined && value !== false) return value;
     } catch (error) {
       cause = error;
     }

