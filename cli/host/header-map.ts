@@ -5,7 +5,10 @@ export type HeadersInput =
   | readonly (readonly [string, string])[]
   | Readonly<Record<string, string | readonly string[]>>;
 
-/** An ordered header map with lower-case names; a name may have several lines. */
+/**
+ * An ordered header map with lower-case names; a name may have several lines. As in Envoy's request headers,
+ * `host` is another name of `:authority`.
+ */
 export class HeaderMap {
   private lines: Pair[];
 
@@ -23,22 +26,22 @@ export class HeaderMap {
   }
 
   getAll(name: string): string[] {
-    const key = name.toLowerCase();
+    const key = canonicalName(name);
     return this.lines.filter((line) => line[0] === key).map((line) => line[1]);
   }
 
   first(name: string): string | undefined {
-    const key = name.toLowerCase();
+    const key = canonicalName(name);
     return this.lines.find((line) => line[0] === key)?.[1];
   }
 
   add(name: string, value: string): void {
-    this.lines.push([name.toLowerCase(), value]);
+    this.lines.push([canonicalName(name), value]);
   }
 
   /** One line in place of all lines of that name. */
   replace(name: string, value: string): void {
-    const key = name.toLowerCase();
+    const key = canonicalName(name);
     const at = this.lines.findIndex((line) => line[0] === key);
     if (at < 0) {
       this.add(key, value);
@@ -50,7 +53,7 @@ export class HeaderMap {
   }
 
   remove(name: string): void {
-    const key = name.toLowerCase();
+    const key = canonicalName(name);
     this.lines = this.lines.filter((line) => line[0] !== key);
   }
 
@@ -87,10 +90,15 @@ export function headerChanges(before: HeaderMap, after: HeaderMap): HeaderChange
 }
 
 function toLines(input: HeadersInput): Pair[] {
-  if (isLines(input)) return input.map(([name, value]): Pair => [name.toLowerCase(), value]);
+  if (isLines(input)) return input.map(([name, value]): Pair => [canonicalName(name), value]);
   return Object.entries(input).flatMap(([name, value]) =>
-    (typeof value === "string" ? [value] : value).map((one): Pair => [name.toLowerCase(), one]),
+    (typeof value === "string" ? [value] : value).map((one): Pair => [canonicalName(name), one]),
   );
+}
+
+function canonicalName(name: string): string {
+  const key = name.toLowerCase();
+  return key === "host" ? ":authority" : key;
 }
 
 function isLines(input: HeadersInput): input is readonly (readonly [string, string])[] {

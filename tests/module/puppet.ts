@@ -60,13 +60,13 @@ export async function puppet(source: string, malloc = MALLOC): Promise<Uint8Arra
     "abort=main/aborted",
     "--debug",
   ];
-  const { error, stderr } = await asc.main(options, {
+  const { error } = await asc.main(options, {
     readFile: (name) => (name === "main.ts" ? PRELUDE + malloc + source : null),
     writeFile: (name, contents) => {
       if (name === "main.wasm" && typeof contents !== "string") binary = contents;
     },
     listFiles: () => [],
   });
-  if (error !== null || binary === undefined) throw new Error(stderr.toString());
+  if (error !== null || binary === undefined) throw error ?? new Error("asc wrote no module");
   return binary;
 }
