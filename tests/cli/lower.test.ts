@@ -1,0 +1,89 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execa } from "execa";
+import { afterAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { lower } from "../../cli/lower.js";
+import { builtModulePath } from "../../cli/module-path.js";
+import { envoyVersions, findEnvoy } from "../../tools/envoy/binary.js";
+import { fixtures, run, WASM_IN_GOLDEN, type Fixture } from "./support.js";
+
+const { versions } = await envoyVersions();
+const scratch = mkdtempSync(join(tmpdir(), "attempt-router-lower-"));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+describe.each(fixtures("lower"))("$name", (fixture) => {
+  test("gives the expected output", async () => {
+    const { code, stdout, stderr } = await lowerFixture(fixture);
+    const notes = fixture.beside(".stderr");
+    expect(stderr.replaceAll(fixture.input, "IN")).toBe(existsSync(notes) ? readFileSync(notes, "utf8") : "");
+    expect(code).toBe(0);
+    await expect(stdout).toMatchFileSnapshot(fixture.beside(`.out.${fixture.name.endsWith("json") ? "json" : "yaml"}`));
+  });
+
+  test("is unchanged when lowered again", async () => {
+    const { stdout } = await lowerFixture(fixture);
+    const again = await run(["lower", "-", "--wasm", WASM_IN_GOLDEN, ...idempotentOptions(fixture)], stdout);
+    expect(again.stdout).toBe(stdout);
+  });
+
+  test.each(versions)("is accepted by Envoy %s", async (version) => {
+    const { stdout } = await lowerFixture(fixture);
+    await validate(version, bootstrapOf(stdout.replaceAll(WASM_IN_GOLDEN, builtModulePath())), fixture.name);
+  });
+});
+
+test("what is not lowered keeps its line ends", () => {
+  const fixture = fixtures("lower").find(({ name }) => name === "two-groups.yaml");
+  const text = (fixture?.text ?? "").replaceAll("\n", "\r\n");
+  const output = lower(text, { file: "in.yaml", wasm: WASM_IN_GOLDEN }).text;
+  expect(output.replaceAll("\r\n", "")).not.toContain("\n");
+  expect(output).toContain("attempt_router");
+});
+
+test("an anchor that goes away with its specifier takes no alias with it", () => {
+  const fixture = fixtures("lower").find(({ name }) => name === "two-groups.yaml");
+  const text = (fixture?.text ?? "")
+    .replace("cluster_name: a, weight: 1", "cluster_name: &cluster a, weight: 1")
+    .replace("name: a, connect_timeout", "name: *cluster, connect_timeout");
+  expect(text).toContain("*cluster");
+  expect(lower(text, { file: "in.yaml" }).text).toContain("{name: a, connect_timeout");
+});
+
+/** Where the module comes from is not part of what must stay the same: it was written already. */
+function idempotentOptions(fixture: Fixture): string[] {
+  return fixture.options.filter((option) => option === "--rds" || option === "--no-attempt-header");
+}
+
+async function lowerFixture(fixture: Fixture) {
+  const remote = fixture.options.includes("--wasm-remote");
+  const module = remote ? [] : ["--wasm", WASM_IN_GOLDEN];
+  return run(["lower", fixture.input, ...module, ...fixture.options]);
+}
+
+/** A RouteConfiguration is validated inside a connection manager, as Envoy has no mode for one alone. */
+function bootstrapOf(text: string): string {
+  const document = parse(text) as Record<string, unknown>;
+  if (!("virtual_hosts" in document)) return text;
+  const { "@type": _, ...routeConfig } = document;
+  const type = "type.googleapis.com/envoy.extensions.filters.";
+  const manager = {
+    "@type": `${type}network.http_connection_manager.v3.HttpConnectionManager`,
+    stat_prefix: "routes",
+    route_config: { ...routeConfig, validate_clusters: false },
+    http_filters: [{ name: "router", typed_config: { "@type": `${type}http.router.v3.Router` } }],
+  };
+  const address = { socket_address: { address: "127.0.0.1", port_value: 0 } };
+  const filters = [{ name: "manager", typed_config: manager }];
+  return JSON.stringify({ static_resources: { listeners: [{ name: "l", address, filter_chains: [{ filters }] }] } });
+}
+
+async function validate(version: string, text: string, name: string): Promise<void> {
+  const file = join(scratch, `${version}-${name}`);
+  writeFileSync(file, text);
+  const args = ["--mode", "validate", "-l", "error", "--service-node", "test", "--service-cluster", "test", "-c", file];
+  const result = await execa(await findEnvoy(version), args, { reject: false, all: true });
+  expect(result.all).toContain("OK");
+  expect(result.exitCode).toBe(0);
+}

@@ -1,0 +1,44 @@
+import { fileURLToPath } from "node:url";
+import { execa } from "execa";
+import { describe, expect, test } from "vitest";
+import { run } from "./support.js";
+
+test.each([["--help"], ["lower", "--help"]])("the usage text of %j %j", async (...args) => {
+  const { code, stdout, stderr } = await run(args);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatchSnapshot();
+});
+
+describe("wrong usage exits with 2, writes the reason and no output", () => {
+  const hex = "ab".repeat(32);
+  test.each([
+    [],
+    ["nothing"],
+    ["lower"],
+    ["lower", "a.yaml", "b.yaml"],
+    ["lower", "-", "--unknown"],
+    ["lower", "-", "--failure-policy", "FAIL_SOMETIMES"],
+    ["lower", "-", "--sha256", hex],
+    ["lower", "-", "--sha256", "abc", "--wasm-remote", "https://modules.test/a.wasm"],
+    ["lower", "-", "--wasm-remote", "https://modules.test/a.wasm"],
+    ["lower", "-", "--wasm-remote", "modules.test", "--sha256", hex],
+    ["lower", "-", "--wasm-remote", "https://modules.test/a.wasm", "--sha256", hex, "--wasm", "a.wasm"],
+    ["lower", "-", "--wasm-cluster", "modules"],
+  ])("%j %j %j %j %j %j", async (...args) => {
+    const { code, stdout, stderr } = await run(args.filter((arg) => typeof arg === "string"));
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatchSnapshot();
+  });
+});
+
+test("as a process: output on standard output, findings on standard error without colours, exit codes", async () => {
+  const main = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+  const process = (args: string[], input: string) =>
+    execa("npx", ["tsx", main, ...args], { input, reject: false, stripFinalNewline: false });
+  const good = await process(["lower", "-"], "admin: {}\n");
+  expect([good.exitCode, good.stdout, good.stderr]).toEqual([0, "admin: {}\n", ""]);
+  const bad = await process(["lower", "-"], "admin: {}\nadmin: {}\n");
+  const message = "<stdin>:2:1: (document): expected each key of a map once, found this key again\n";
+  expect([bad.exitCode, bad.stdout, bad.stderr]).toEqual([1, "", message]);
+  expect((await process(["lower"], "")).exitCode).toBe(2);
+});
