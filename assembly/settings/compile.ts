@@ -1,4 +1,4 @@
-import { Bytes, encode, encodeLowerCase } from "../bytes";
+import { Bytes, encode, encodeLowerCase, sameBytes } from "../bytes";
 import { Group, group } from "../decide/group";
 import { HashPolicy, HashSource } from "../decide/hash-policy";
 import { Plan, RandomSource } from "../decide/plan";
@@ -6,6 +6,8 @@ import { HashPolicy as HashPolicyMessage } from "../proto/attempt_router/v1/Hash
 import { RouteSettings } from "../proto/attempt_router/v1/RouteSettings";
 import { PriorityGroup } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroup";
 import { PriorityGroupClusterSpecifier } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroupClusterSpecifier";
+
+const HOST = encode("host");
 
 /** Turns legal settings into the form that decisions are made by: names as bytes, weights as intervals. */
 export function compile(settings: RouteSettings, routeName: Bytes): Plan {
@@ -62,7 +64,7 @@ function compileHashPolicies(messages: HashPolicyMessage[]): StaticArray<HashPol
 function compileHashPolicy(message: HashPolicyMessage): HashPolicy {
   const terminal = message.terminal;
   const header = message.header;
-  if (header != null) return new HashPolicy(HashSource.HEADER, encodeLowerCase(header.headerName), terminal);
+  if (header != null) return new HashPolicy(HashSource.HEADER, headerKey(header.headerName), terminal);
   const cookie = message.cookie;
   if (cookie != null) return new HashPolicy(HashSource.COOKIE, encode(cookie.name), terminal);
   const query = message.queryParameter;
@@ -70,4 +72,10 @@ function compileHashPolicy(message: HashPolicyMessage): HashPolicy {
   const connection = message.connectionProperties;
   const usesIp = connection != null && connection.sourceIp;
   return new HashPolicy(usesIp ? HashSource.SOURCE_IP : HashSource.NOTHING, new StaticArray<u8>(0), terminal);
+}
+
+// `host` is Envoy's other name of `:authority`, also for HTTP/1.
+function headerKey(name: string): Bytes {
+  const key = encodeLowerCase(name);
+  return sameBytes(key, HOST) ? encode(":authority") : key;
 }
