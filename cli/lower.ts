@@ -60,7 +60,7 @@ function settingsFindings(plan: Plan, validator: SettingsValidator | undefined):
 /** Plans again after each round of writing out, since a written-out copy is a place of its own. */
 function write(source: Source, plan: Plan, options: PlanOptions): string {
   if (plan.editor.isEmpty) return source.text;
-  const text = writeOutMerges(source) ?? writeOutAliases(source, plan.editor.touched);
+  const text = writeOutMerges(source) ?? writeOutAliases(source, plan.editor);
   if (text === undefined) return checked(source.file, plan.editor.apply());
   if (text.length > MAX_WRITTEN_OUT) {
     const message = `expected aliases that write out to at most ${MAX_WRITTEN_OUT} characters, found more`;

@@ -1,6 +1,6 @@
-import { isMap, isScalar, visit } from "yaml";
+import { isPair, isScalar, isSeq, visit } from "yaml";
 import type { Finding } from "../findings.js";
-import type { Cursor } from "../yaml/cursor.js";
+import { join, type Cursor } from "../yaml/cursor.js";
 import { HTTP_PROTOCOL_OPTIONS, TYPE } from "./types.js";
 
 /** A RouteConfiguration and whether Envoy checks its clusters when `validate_clusters` is not set. */
@@ -50,19 +50,27 @@ export function clusterFilters(cluster: Cursor): Cursor | undefined {
   return filters !== undefined && filters.items().length > 0 ? filters : undefined;
 }
 
-/** Every place with a priority-group specifier, wherever it stands, by the offset of its `@type` key's map. */
-export function specifierOffsets(root: Cursor): number[] {
-  const offsets: number[] = [];
+/** Every priority-group specifier of the file, wherever it stands: its offset and path. */
+export function everySpecifier(root: Cursor): { offset: number; path: string }[] {
+  const places: { offset: number; path: string }[] = [];
   visit(root.source.document, {
-    Map: (_, map) => {
+    Map: (_, map, ancestors) => {
       const typed = map.items.some(
         ({ key, value }) =>
           isScalar(key) && key.value === "@type" && isScalar(value) && value.value === TYPE.priorityGroup,
       );
-      if (typed && isMap(map) && map.range) offsets.push(map.range[0]);
+      if (typed && map.range) places.push({ offset: map.range[0], path: pathOf([...ancestors, map]) });
     },
   });
-  return offsets;
+  return places;
+}
+
+function pathOf(nodes: readonly unknown[]): string {
+  return nodes.reduce<string>((path, node, index) => {
+    if (isPair(node)) return join(path, isScalar(node.key) ? String(node.key.value) : "");
+    const parent = nodes[index - 1];
+    return isSeq(parent) ? `${path}[${parent.items.indexOf(node)}]` : path;
+  }, "");
 }
 
 function matcherRoutes(cursor: Cursor): Cursor[] {

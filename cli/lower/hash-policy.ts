@@ -12,14 +12,14 @@ const SUPPORTED: Record<string, string[]> = {
 };
 
 /**
- * The route's hash policies as RouteSettings carries them. What a module cannot see is a finding, and such a policy is
- * left out.
+ * The route's hash policies as RouteSettings carries them. What a module cannot see is a finding, and a policy that
+ * never has a value takes its place, so that the others keep their position.
  */
 export function hashPolicies(route: Cursor, findings: Finding[]): Json[] {
-  return route.list("hash_policy").flatMap((policy) => {
+  return route.list("hash_policy").map((policy) => {
     const before = findings.length;
     const json = hashPolicy(policy, findings);
-    return findings.length > before ? [] : [json];
+    return findings.length > before ? { connection_properties: {} } : json;
   });
 }
 

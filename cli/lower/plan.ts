@@ -8,7 +8,7 @@ import {
   clusterFilters,
   findResources,
   routesOf,
-  specifierOffsets,
+  everySpecifier,
   type ConnectionManagerSite,
   type Resources,
   type RouteConfigSite,
@@ -90,7 +90,7 @@ class Planner {
     const routes = site.config
       .list("virtual_hosts")
       .flatMap((host) => this.planVirtualHost(host, site, plugins, upstreamChangesHeader));
-    this.planRemovals(site.config, plugins, routes);
+    this.planRemovals(site.config, routes);
     return routes;
   }
 
@@ -150,7 +150,7 @@ class Planner {
   }
 
   /** No route uses the named priority-group specifiers any more, and Envoy before 1.40 does not know their type. */
-  private planRemovals(config: Cursor, plugins: ReadonlyMap<string, Cursor>, routes: PriorityGroupRoute[]): void {
+  private planRemovals(config: Cursor, routes: PriorityGroupRoute[]): void {
     const used = new Set(routes.map((route) => route.use.specifier.offset));
     const list = config.field("cluster_specifier_plugins");
     const items = list?.items() ?? [];
@@ -166,7 +166,6 @@ class Planner {
     const pair = pairOf(config.map, "cluster_specifier_plugins");
     if (removed.length < items.length) this.plan.editor.removeItems(list.seq, new Set(removed));
     else if (pair !== undefined) this.plan.editor.removePair(config.map, pair);
-    void plugins;
   }
 
   private checkPluginName(route: Cursor, plugins: ReadonlyMap<string, Cursor>): void {
@@ -208,10 +207,10 @@ class Planner {
   }
 
   private rejectUnknownPlaces(root: Cursor): void {
-    for (const offset of specifierOffsets(root)) {
+    for (const { offset, path } of everySpecifier(root)) {
       if (this.known.has(offset)) continue;
       const message = "expected a priority-group specifier only where a route can be lowered, found one here";
-      this.plan.findings.push(root.source.finding(offset, "(document)", message));
+      this.plan.findings.push(root.source.finding(offset, path, message));
     }
   }
 }

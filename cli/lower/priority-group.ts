@@ -1,4 +1,3 @@
-import type { Pair } from "yaml";
 import type { Finding } from "../findings.js";
 import type { Cursor } from "../yaml/cursor.js";
 import { pairOf, type Editor } from "../yaml/edit.js";
@@ -52,7 +51,7 @@ export function planRoute(route: Cursor, use: SpecifierUse, form: SlotForm, find
   const ownMetadata = route.at("metadata", "filter_metadata", METADATA_NAMESPACE)?.json();
   const own = isMessage(ownMetadata) ? ownMetadata : {};
   const count = groupsOf({ priority_group: group }).length;
-  const settings = priorityGroupSettings(group, policies, form, Math.max(count, 1), own);
+  const settings = priorityGroupSettings(group, policies, form, Math.min(Math.max(count, 1), MAX_SLOTS), own);
   rejectUnsupported(use.specifier, count, findings);
   return { route, use, form, settings, name: routeName(route.field("name")?.string(), settings) };
 }
@@ -61,11 +60,15 @@ export function planRoute(route: Cursor, use: SpecifierUse, form: SlotForm, find
 export function rewriteRoute(planned: PriorityGroupRoute, editor: Editor): void {
   const { route, use, settings } = planned;
   const action = route.field("route");
+  // Not a chain: the module's findings stop the file, so there is nothing to write.
+  if (groupsOf(settings).length === 0) return;
   if (route.map === undefined || action?.map === undefined) throw new Error("a planned route is a map with an action");
   editor.set(route.map, "name", planned.name, "route");
   setSettings(route, settings, editor);
-  const pair = pairOf(action.map, use.field) as Pair;
-  editor.replacePair(action.map, pair, INLINE, slotSpecifier(planned));
+  const pair = pairOf(action.map, use.field);
+  // A pair that came with a merge key is only written where it stands once the merge key is written out.
+  if (pair === undefined) editor.touch(action.map);
+  else editor.replacePair(action.map, pair, INLINE, slotSpecifier(planned));
 }
 
 function setSettings(route: Cursor, settings: RouteSettings, editor: Editor): void {

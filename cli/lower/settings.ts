@@ -81,7 +81,15 @@ export function groupsOf(settings: RouteSettings): PriorityGroup[] {
   if (!Array.isArray(groups)) return [];
   return groups.filter(isMessage).map((group) => ({
     name: typeof group["name"] === "string" ? group["name"] : "",
-    clusters: (Array.isArray(group["clusters"]) ? group["clusters"] : []) as unknown as ClusterWeight[],
+    clusters: clusterWeights(group["clusters"]),
+  }));
+}
+
+function clusterWeights(clusters: Json | undefined): ClusterWeight[] {
+  if (!Array.isArray(clusters)) return [];
+  return clusters.filter(isMessage).map((cluster) => ({
+    cluster_name: typeof cluster["cluster_name"] === "string" ? cluster["cluster_name"] : "",
+    weight: typeof cluster["weight"] === "number" || typeof cluster["weight"] === "string" ? cluster["weight"] : 0,
   }));
 }
 

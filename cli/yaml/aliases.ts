@@ -6,13 +6,15 @@ import type { Source } from "./source.js";
 
 /**
  * The text with every alias written out whose anchored node holds one of the nodes that will change, so that a change
- * meets only the place it is meant for; undefined where there is none. Anchors stay, and so do all other aliases.
+ * meets only the place it is meant for, or whose anchor will go away; undefined where there is none. All other anchors
+ * and aliases stay.
  */
-export function writeOutAliases(source: Source, changing: readonly Node[]): string | undefined {
-  const offsets = changing.map((node) => node.range?.[0] ?? -1);
+export function writeOutAliases(source: Source, planned: Editor): string | undefined {
+  const offsets = planned.touched.map((node) => node.range?.[0] ?? -1);
   const editor = new Editor(source);
   for (const { node, aliases } of [...source.anchored.values()].flat()) {
-    if (aliases.length === 0 || !offsets.some((offset) => contains(node, offset))) continue;
+    const changes = offsets.some((offset) => contains(node, offset)) || planned.replaces(node.range?.[0] ?? -1);
+    if (aliases.length === 0 || !changes) continue;
     for (const alias of aliases) replaceAlias(source, editor, alias, node);
   }
   return editor.isEmpty ? undefined : editor.apply();
@@ -51,7 +53,11 @@ function writeOutMerge(source: Source, editor: Editor, map: YAMLMap, merge: Pair
 
 function replaceAlias(source: Source, editor: Editor, alias: Alias, node: Node): void {
   const [start, end] = [alias.range?.[0] ?? 0, alias.range?.[1] ?? 0];
-  editor.replaceText(start, end, aliasText(source, editor, alias, node));
+  const text = aliasText(source, editor, alias, node);
+  const spaces = text.startsWith("\n")
+    ? (/ *$/.exec(source.text.slice(source.lineStart(start), start))?.[0].length ?? 0)
+    : 0;
+  editor.replaceText(start - spaces, end, text);
 }
 
 /** The text that stands for an alias: a copy of the anchored text moved to the alias' column, inner anchors left out. */

@@ -22,7 +22,12 @@ export class Editor {
   constructor(private readonly source: Source) {}
 
   get isEmpty(): boolean {
-    return this.edits.length === 0;
+    return this.edits.length === 0 && this.touched.length === 0;
+  }
+
+  /** Notes that a collection will change, once that is possible. */
+  touch(collection: YAMLMap | YAMLSeq): void {
+    this.touched.push(collection);
   }
 
   /** Gives `key` a new value where it exists (in either spelling), else adds it before `before`, else at the end. */
@@ -125,6 +130,11 @@ export class Editor {
   /** Replaces part of the text as it stands. */
   replaceText(start: number, end: number, text: string): void {
     this.push(start, end, text);
+  }
+
+  /** Whether the text at an offset is going to be replaced. */
+  replaces(offset: number): boolean {
+    return this.edits.some((edit) => edit.start <= offset && offset < edit.end);
   }
 
   /** The changed text. */

@@ -66,12 +66,12 @@ async function lowerFixture(fixture: Fixture) {
 function bootstrapOf(text: string): string {
   const document = parse(text) as Record<string, unknown>;
   if (!("virtual_hosts" in document)) return text;
-  const { "@type": _, ...routeConfig } = document;
+  delete document["@type"];
   const type = "type.googleapis.com/envoy.extensions.filters.";
   const manager = {
     "@type": `${type}network.http_connection_manager.v3.HttpConnectionManager`,
     stat_prefix: "routes",
-    route_config: { ...routeConfig, validate_clusters: false },
+    route_config: { ...document, validate_clusters: false },
     http_filters: [{ name: "router", typed_config: { "@type": `${type}http.router.v3.Router` } }],
   };
   const address = { socket_address: { address: "127.0.0.1", port_value: 0 } };
