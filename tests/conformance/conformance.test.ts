@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
 import { loadCases, type Case } from "../support/case.js";
-import { cannotLower, lowered } from "../support/lowering.js";
+import { lowered } from "../support/lowering.js";
 import { comparableTraces, runLeg, type LegResult } from "../support/run-case.js";
 
 const { oracle, versions } = JSON.parse(
@@ -13,7 +13,6 @@ const { oracle, versions } = JSON.parse(
 vi.setConfig({ maxConcurrency: 2 });
 
 const cases = loadCases(fileURLToPath(new URL("cases", import.meta.url)));
-const unlowered = cannotLower();
 
 describe.concurrent.each(cases)("$name", (testCase) => {
   let native: Promise<LegResult> | undefined;
@@ -25,7 +24,7 @@ describe.concurrent.each(cases)("$name", (testCase) => {
   });
 
   for (const version of testCase.versions ?? versions) {
-    test.skipIf(unlowered !== undefined)(`lowered ${version}`, async () => {
+    test(`lowered ${version}`, async () => {
       const leg = runLeg(testCase, version, (text) => lowered(text, testCase.file));
       if (testCase.lowering_error !== undefined) {
         await expect(leg).rejects.toThrow(testCase.lowering_error);

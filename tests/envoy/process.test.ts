@@ -45,10 +45,11 @@ describe.each(versions)("Envoy %s", (version) => {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const [line] = (await once(holder.stdout, "data")) as [Buffer];
-    const group = Number(line.toString());
+    const [group, directory] = JSON.parse(line.toString()) as [number, string];
     expect(groupExists(group)).toBe(true);
     holder.kill("SIGKILL");
     await waitFor("Envoy to end", () => !groupExists(group));
+    expect(existsSync(directory)).toBe(false);
   });
 });
 

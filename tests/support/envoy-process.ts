@@ -16,9 +16,14 @@ export const DIRECTORY = "{{directory}}";
 const START_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-// The shell ends Envoy when standard input closes, which happens however this process dies.
-const SUPERVISED =
-  'exec 3<&0; "$0" "$@" </dev/null & child=$!; (cat <&3 >/dev/null; kill $child) 2>/dev/null & wait $child';
+// The shell ends Envoy when standard input closes, which happens however this process dies; unless it was told to
+// stop, nobody is left to remove the directory ($1) then.
+const SUPERVISED = [
+  "exec 3<&0; directory=$1; shift",
+  '"$0" "$@" </dev/null & child=$!',
+  '(said=$(cat <&3); kill $child; [ "$said" = stop ] || rm -rf "$directory") 2>/dev/null &',
+  "wait $child",
+].join("\n");
 
 /** Envoy refused its configuration or ended before it was ready. The message holds what it logged. */
 export class EnvoyStartError extends Error {}
@@ -37,7 +42,7 @@ export class EnvoyProcess {
   ) {
     child.stdout?.on("data", (chunk: Buffer) => (this.#log += chunk.toString()));
     child.stderr?.on("data", (chunk: Buffer) => (this.#log += chunk.toString()));
-    this.#exited = once(child, "exit").finally(() => child.stdin?.destroy());
+    this.#exited = once(child, "exit");
     child.stdin?.on("error", () => undefined);
   }
 
@@ -53,7 +58,7 @@ export class EnvoyProcess {
     await writeFile(config, bootstrap.replaceAll(DIRECTORY, directory));
     const all = ["-c", config, "--admin-address-path", join(directory, "admin"), ...DEFAULT_ARGUMENTS, ...args];
     // A process group of its own: a Ctrl-C goes to this process alone, and the group can be killed as one.
-    const child = spawn("sh", ["-c", SUPERVISED, binary, ...all], { detached: true, stdio: "pipe" });
+    const child = spawn("sh", ["-c", SUPERVISED, binary, directory, ...all], { detached: true, stdio: "pipe" });
     const envoy = new EnvoyProcess(version, directory, child);
     try {
       const state = await waitFor("it to be live", () => envoy.#state(), START_TIMEOUT_MS);
@@ -86,7 +91,7 @@ export class EnvoyProcess {
    * @param last runs in between, with the path of that directory.
    */
   async stop<T>(last?: (directory: string) => Promise<T>): Promise<T | undefined> {
-    this.child.stdin?.end();
+    this.child.stdin?.end("stop");
     const timer = setTimeout(() => process.kill(-(this.child.pid ?? 0), "SIGKILL"), STOP_TIMEOUT_MS);
     await this.#exited;
     clearTimeout(timer);
