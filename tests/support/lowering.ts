@@ -8,6 +8,6 @@ export const WASM = fileURLToPath(new URL("../../build/attempt-router.wasm", imp
  * Stock configuration for native configuration `text`; `file` is what errors name.
  * @throws what `lower` throws when the configuration is wrong.
  */
-export async function lowered(text: string, file: string): Promise<string> {
-  return (await lower(text, { file, wasm: WASM })).text;
+export function lowered(text: string, file: string): string {
+  return lower(text, { file, wasm: WASM }).text;
 }
