@@ -1,3 +1,4 @@
+import { parseAllDocuments } from "yaml";
 import { InputError, type Finding, type Warning } from "./findings.js";
 import { settingsFinding } from "./lower/map-errors.js";
 import { moduleValidator, type SettingsValidator } from "./lower/module-check.js";
@@ -72,13 +73,8 @@ function write(source: Source, plan: Plan, options: PlanOptions): string {
 
 /** The output must be YAML: what is not is a defect of the editor, never something to write. */
 function checked(file: string, text: string): string {
-  try {
-    Source.parse(file, text);
-  } catch (error) {
-    if (error instanceof InputError)
-      throw new Error(`lower would write invalid YAML: ${error.message}`, { cause: error });
-    throw error;
-  }
+  const error = parseAllDocuments(text, { prettyErrors: false }).flatMap((document) => document.errors)[0];
+  if (error !== undefined) throw new Error(`lowering ${file} would give invalid YAML: ${error.message}`);
   return text;
 }
 

@@ -3,9 +3,8 @@ import { Cursor } from "../yaml/cursor.js";
 import { Editor, pairOf } from "../yaml/edit.js";
 import type { Source } from "../yaml/source.js";
 import { changesAttemptHeader, namesAttemptHeader } from "./attempt-header.js";
-import { checkClusters } from "./clusters.js";
+import { Clusters } from "./clusters.js";
 import {
-  clusterFilters,
   findResources,
   routesOf,
   everySpecifier,
@@ -40,6 +39,7 @@ export function planFile(source: Source, options: PlanOptions): Plan {
 }
 
 class Planner {
+  private readonly clusters: Clusters;
   /** Offsets of the specifiers that were met where one may stand. */
   private readonly known = new Set<number>();
   /** Listeners whose routes need the upstream role in a cluster's own filters, by cluster. */
@@ -49,7 +49,9 @@ class Planner {
     private readonly plan: Plan,
     private readonly resources: Resources,
     private readonly options: PlanOptions,
-  ) {}
+  ) {
+    this.clusters = new Clusters(resources);
+  }
 
   run(root: Cursor): void {
     for (const site of this.resources.connectionManagers) this.planManager(site);
@@ -107,7 +109,7 @@ class Planner {
       this.known.add(use.specifier.offset);
       const changes = upstreamChangesHeader || changesAttemptHeader([site.config, host, route]);
       const planned = this.planOne(route, use, changes);
-      checkClusters(planned, site, this.resources, this.plan.findings);
+      this.clusters.check(planned, site, this.plan.findings);
       return [planned];
     });
     this.plan.routes.push(...routes);
@@ -131,13 +133,8 @@ class Planner {
     return planRoute(route, use, "ONE_SLOT", []);
   }
 
-  /** A cluster's own upstream filters see the same header map as the router does. */
   private clustersChangeHeader(route: PriorityGroupRoute): boolean {
-    const names = new Set(clusterNames([route]));
-    return this.resources.clusters.some((cluster) => {
-      const name = cluster.field("name")?.string();
-      return name !== undefined && names.has(name) && namesAttemptHeader(clusterFilters(cluster));
-    });
+    return clusterNames([route]).some((name) => this.clusters.changesAttemptHeader(name));
   }
 
   private namedPlugins(config: Cursor): Map<string, Cursor> {
@@ -178,9 +175,8 @@ class Planner {
 
   /** `names` undefined: any cluster may be reached. */
   private noteUpstreamUse(listenerName: string, names: string[] | undefined): void {
-    for (const cluster of this.resources.clusters) {
-      const name = cluster.field("name")?.string() ?? "";
-      if (clusterFilters(cluster) === undefined || !(names?.includes(name) ?? true)) continue;
+    for (const { name, cluster } of this.clusters.withFilters) {
+      if (!(names?.includes(name) ?? true)) continue;
       this.upstreamUsers.set(cluster, (this.upstreamUsers.get(cluster) ?? new Set()).add(listenerName));
     }
   }
@@ -199,7 +195,7 @@ class Planner {
     const wired = this.resources.kind === "bootstrap";
     if (cluster === undefined || !wired || this.options.module.kind !== "remote") return;
     const { cluster: name } = this.options.module;
-    if (this.resources.clusters.some((existing) => existing.field("name")?.string() === name)) return;
+    if (this.clusters.has(name)) return;
     const resources = root.field("static_resources");
     const list = resources?.field("clusters");
     if (list?.seq !== undefined) this.plan.editor.insertItem(list.seq, list.items().length, cluster);

@@ -241,7 +241,9 @@ export class Editor {
   }
 
   private commentsIn(start: number, end: number): string[] {
-    const tokens = [...new Lexer().lex(this.source.text.slice(start, end))];
+    const text = this.source.text.slice(start, end);
+    if (!text.includes("#")) return [];
+    const tokens = [...new Lexer().lex(text)];
     return tokens.filter((token) => token.startsWith("#")).map((token) => token.trimEnd());
   }
 

@@ -1,7 +1,7 @@
-import { Document, Scalar, visit } from "yaml";
 import { needsQuotes, type Json } from "./scalar.js";
 
 export interface BlockStyle {
+  /** Whether the items of a list stand two columns to the right of its key, or right below it. */
   indentsLists: boolean;
 }
 
@@ -15,17 +15,26 @@ export function renderFlow(value: Json): string {
  * Strings that Envoy's loader would take for something else are quoted.
  */
 export function renderBlock(value: Json, column: number, style: BlockStyle): string {
-  const document = new Document(value, { aliasDuplicateObjects: false });
-  visit(document, {
-    Scalar(_, node) {
-      if (typeof node.value === "string" && needsQuotes(node.value)) node.type = Scalar.QUOTE_DOUBLE;
-    },
-  });
-  const text = document.toString({ lineWidth: 0, indentSeq: style.indentsLists });
-  return text.trimEnd().replace(/\n/g, `\n${" ".repeat(column)}`);
+  const newLine = `\n${" ".repeat(column)}`;
+  if (!isFilled(value)) return renderScalar(value);
+  if (Array.isArray(value)) return value.map((item) => `- ${renderBlock(item, column + 2, style)}`).join(newLine);
+  return Object.entries(value)
+    .map(([key, item]) => renderPair(key, item, column, style))
+    .join(newLine);
 }
 
 /** `key: value` in block form, at `column`. */
 export function renderPair(key: string, value: Json, column: number, style: BlockStyle): string {
-  return renderBlock({ [key]: value }, column, style);
+  const name = renderScalar(key);
+  if (!isFilled(value)) return `${name}: ${renderScalar(value)}`;
+  const inner = Array.isArray(value) && !style.indentsLists ? column : column + 2;
+  return `${name}:\n${" ".repeat(inner)}${renderBlock(value, inner, style)}`;
+}
+
+function renderScalar(value: Json): string {
+  return typeof value === "string" && !needsQuotes(value) ? value : JSON.stringify(value);
+}
+
+function isFilled(value: Json): value is Json[] | { [key: string]: Json } {
+  return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
