@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import { describe, expect, test } from "vitest";
 import { envoyVersions } from "../../tools/envoy/binary.js";
-import { ANY_PORT, EnvoyProcess, EnvoyStartError } from "../support/envoy-process.js";
-import { waitFor } from "../support/wait.js";
+import { ANY_PORT, EnvoyProcess, EnvoyStartError } from "../../tools/envoy/process.js";
+import { waitFor } from "../../tools/wait.js";
 
 const { versions } = await envoyVersions();
 const EMPTY = stringify({ admin: { address: ANY_PORT } });

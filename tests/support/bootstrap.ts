@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import { listenersOf, type Case, type Config, type ListenerSpec } from "./case.js";
-import { ANY_PORT, DIRECTORY } from "./envoy-process.js";
+import { ANY_PORT, DIRECTORY } from "../../tools/envoy/process.js";
 import { protocolOf, REQUEST_ID_HEADER, type Upstreams } from "./upstreams.js";
 
 const TYPE = "type.googleapis.com/envoy";

@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from "node:util";
 import { ACCESS_LOG, nativeBootstrap, type AccessLogLine } from "./bootstrap.js";
 import { listenersOf, type Case, type Expectation, type Outcome, type RequestSpec } from "./case.js";
 import { send, type ClientResponse } from "./client.js";
-import { EnvoyProcess, EnvoyStartError } from "./envoy-process.js";
+import { EnvoyProcess, EnvoyStartError } from "../../tools/envoy/process.js";
 import { REQUEST_ID_HEADER, Upstreams, type Hop } from "./upstreams.js";
-import { waitFor } from "./wait.js";
+import { waitFor } from "../../tools/wait.js";
 
 /** One request as client and upstreams saw it, without what differs from run to run. */
 export interface Trace {

@@ -1,4 +1,4 @@
-import { waitFor } from "./wait.js";
+import { waitFor } from "../wait.js";
 
 /** Envoy's admin interface. */
 export class Admin {

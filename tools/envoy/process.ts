@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findEnvoy } from "../../tools/envoy/binary.js";
+import { findEnvoy } from "./binary.js";
 import { Admin } from "./admin.js";
-import { waitFor } from "./wait.js";
+import { waitFor } from "../wait.js";
 
 /** For a bootstrap: an address whose port the system chooses. */
 export const ANY_PORT = { socket_address: { address: "127.0.0.1", port_value: 0 } };
