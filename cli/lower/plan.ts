@@ -13,10 +13,19 @@ import {
   type RouteConfigSite,
 } from "./find.js";
 import type { PlanOptions } from "./options.js";
-import { planRoute, pluginSpecifier, rewriteRoute, specifierUse, type PriorityGroupRoute } from "./priority-group.js";
-import { groupsOf } from "./settings.js";
+import {
+  planRoute,
+  pluginSpecifier,
+  rewriteRoute,
+  slotSpecifier,
+  specifierUse,
+  type PriorityGroupRoute,
+  type SpecifierUse,
+} from "./priority-group.js";
+import { pinnedCopy } from "./pin.js";
+import { groupsOf, numberedName } from "./settings.js";
 import type { SlotForm } from "./types.js";
-import { moduleCluster, routersOf, wireCluster, wireConnectionManager } from "./wiring.js";
+import { hasEarlierFilters, moduleCluster, routersOf, wireCluster, wireConnectionManager } from "./wiring.js";
 
 /** Everything that lowering one file will change, before anything is changed. */
 export interface Plan {
@@ -36,6 +45,14 @@ export function planFile(source: Source, options: PlanOptions): Plan {
   if (resources === undefined) throw new InputError(plan.findings);
   new Planner(plan, resources, options).run(root);
   return plan;
+}
+
+/** What the filter chain of a connection manager means for its routes. */
+interface Chain {
+  /** Upstream filters change x-envoy-attempt-count. */
+  changesHeader: boolean;
+  /** Filters before the module may change what the route was matched by. */
+  pin: boolean;
 }
 
 class Planner {
@@ -63,8 +80,9 @@ class Planner {
 
   private planManager(site: ConnectionManagerSite): void {
     const routers = routersOf(site.manager);
-    const ownChain = routers.some((router) => namesAttemptHeader(router.field("upstream_http_filters")));
-    const routes = site.routeConfigs.flatMap((config) => this.planConfig(config, ownChain));
+    const changesHeader = routers.some((router) => namesAttemptHeader(router.field("upstream_http_filters")));
+    const chain = { changesHeader, pin: hasEarlierFilters(site.manager) };
+    const routes = site.routeConfigs.flatMap((config) => this.planConfig(config, chain));
     const dynamic = site.dynamicRoutes && this.options.rds;
     if (routes.length === 0 && !dynamic) return;
     const oneSlot = routes.filter((route) => route.form === "ONE_SLOT");
@@ -75,7 +93,8 @@ class Planner {
   }
 
   private planLooseConfig(site: RouteConfigSite): void {
-    const routes = this.planConfig(site, false);
+    // Which filters come before the router is not known here, so there may be some.
+    const routes = this.planConfig(site, { changesHeader: false, pin: true });
     if (routes.length === 0) return;
     const upstream = routes.some((route) => route.form === "ONE_SLOT") ? " --no-attempt-header" : "";
     const message =
@@ -87,11 +106,11 @@ class Planner {
     this.plan.warnings.push(site.config.findingBelow(["validate_clusters"], unchecked));
   }
 
-  private planConfig(site: RouteConfigSite, upstreamChangesHeader: boolean): PriorityGroupRoute[] {
+  private planConfig(site: RouteConfigSite, chain: Chain): PriorityGroupRoute[] {
     const plugins = this.namedPlugins(site.config);
     const routes = site.config
       .list("virtual_hosts")
-      .flatMap((host) => this.planVirtualHost(host, site, plugins, upstreamChangesHeader));
+      .flatMap((host) => this.planVirtualHost(host, site, plugins, chain));
     this.planRemovals(site.config, routes);
     return routes;
   }
@@ -100,20 +119,24 @@ class Planner {
     host: Cursor,
     site: RouteConfigSite,
     plugins: ReadonlyMap<string, Cursor>,
-    upstreamChangesHeader: boolean,
+    chain: Chain,
   ): PriorityGroupRoute[] {
+    const listed = new Set(host.list("routes").map((route) => route.offset));
     const routes = routesOf(host).flatMap((route) => {
       this.checkPluginName(route, plugins);
       const use = specifierUse(route, plugins);
       if (use === undefined) return [];
       this.known.add(use.specifier.offset);
-      const changes = upstreamChangesHeader || changesAttemptHeader([site.config, host, route]);
-      const planned = this.planOne(route, use, changes);
+      const changes = chain.changesHeader || changesAttemptHeader([site.config, host, route]);
+      const pin = chain.pin && listed.has(route.offset);
+      const planned = this.planOne(route, use, changes, pin);
       this.clusters.check(planned, site, this.plan.findings);
       return [planned];
     });
     this.plan.routes.push(...routes);
+    tellPinnedApart(routes);
     for (const route of routes) rewriteRoute(route, this.plan.editor);
+    this.addPinnedCopies(host, routes);
     const counts = routes.some((route) => route.form === "SLOT_PER_ATTEMPT");
     if (counts && host.map !== undefined && host.field("include_request_attempt_count")?.bool() !== true) {
       const before = host.field("routes") === undefined ? "matcher" : "routes";
@@ -122,17 +145,22 @@ class Planner {
     return routes;
   }
 
-  private planOne(
-    route: Cursor,
-    use: NonNullable<ReturnType<typeof specifierUse>>,
-    changes: boolean,
-  ): PriorityGroupRoute {
-    const form: SlotForm = this.options.attemptHeader && !changes ? "SLOT_PER_ATTEMPT" : "ONE_SLOT";
-    const planned = planRoute(route, use, form, this.plan.findings);
-    if (form === "ONE_SLOT" || !this.clustersChangeHeader(planned)) return planned;
-    return planRoute(route, use, "ONE_SLOT", []);
+  private addPinnedCopies(host: Cursor, routes: PriorityGroupRoute[]): void {
+    const list = host.field("routes")?.seq;
+    for (const route of routes) {
+      if (!route.pin || list === undefined || groupsOf(route.settings).length === 0) continue;
+      this.plan.editor.insertItem(list, 0, pinnedCopy(route, slotSpecifier(route)));
+    }
   }
 
+  private planOne(route: Cursor, use: SpecifierUse, changes: boolean, pin: boolean): PriorityGroupRoute {
+    const form: SlotForm = this.options.attemptHeader && !changes ? "SLOT_PER_ATTEMPT" : "ONE_SLOT";
+    const planned = planRoute(route, use, { form, pin }, this.plan.findings);
+    if (form === "ONE_SLOT" || !this.clustersChangeHeader(planned)) return planned;
+    return planRoute(route, use, { form: "ONE_SLOT", pin }, []);
+  }
+
+  /** A cluster's own upstream filters see the same header map as the router does. */
   private clustersChangeHeader(route: PriorityGroupRoute): boolean {
     return clusterNames([route]).some((name) => this.clusters.changesAttemptHeader(name));
   }
@@ -157,7 +185,9 @@ class Planner {
       if (specifier === undefined || used.has(specifier.offset)) continue;
       this.known.add(specifier.offset);
       const use = { specifier, field: "cluster_specifier_plugin" } as const;
-      this.plan.unusedSpecifiers.push(planRoute(items[index] as Cursor, use, "SLOT_PER_ATTEMPT", this.plan.findings));
+      this.plan.unusedSpecifiers.push(
+        planRoute(items[index] as Cursor, use, { form: "SLOT_PER_ATTEMPT", pin: false }, this.plan.findings),
+      );
     }
     if (removed.length === 0 || config.map === undefined || list?.seq === undefined) return;
     const pair = pairOf(config.map, "cluster_specifier_plugins");
@@ -208,6 +238,17 @@ class Planner {
       const message = "expected a priority-group specifier only where a route can be lowered, found one here";
       this.plan.findings.push(root.source.finding(offset, path, message));
     }
+  }
+}
+
+/** A pinned copy is found by its route's name, so the name must lead to one route of the virtual host. */
+function tellPinnedApart(routes: PriorityGroupRoute[]): void {
+  const uses = new Map<string, number>();
+  for (const route of routes) {
+    if (!route.pin) continue;
+    const count = (uses.get(route.name) ?? 0) + 1;
+    uses.set(route.name, count);
+    if (count > 1) route.name = numberedName(route.name, count);
   }
 }
 

@@ -3,7 +3,15 @@ import type { Cursor } from "../yaml/cursor.js";
 import { pairOf, type Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import { hashPolicies } from "./hash-policy.js";
-import { groupsOf, isMessage, messageJson, priorityGroupSettings, routeName, type RouteSettings } from "./settings.js";
+import {
+  groupsOf,
+  isMessage,
+  messageJson,
+  priorityGroupSettings,
+  routeName,
+  type RouteForm,
+  type RouteSettings,
+} from "./settings.js";
 import { oneSlotSpecifier, slotPerAttemptSpecifier, type Slot } from "./slot-tree.js";
 import { METADATA_NAMESPACE, TYPE, type SlotForm } from "./types.js";
 
@@ -23,6 +31,7 @@ export interface PriorityGroupRoute {
   route: Cursor;
   use: SpecifierUse;
   form: SlotForm;
+  pin: boolean;
   settings: RouteSettings;
   name: string;
 }
@@ -43,7 +52,7 @@ export function specifierUse(route: Cursor, plugins: ReadonlyMap<string, Cursor>
   return named === undefined ? undefined : { specifier: named, field: NAMED };
 }
 
-export function planRoute(route: Cursor, use: SpecifierUse, form: SlotForm, findings: Finding[]): PriorityGroupRoute {
+export function planRoute(route: Cursor, use: SpecifierUse, form: RouteForm, findings: Finding[]): PriorityGroupRoute {
   const group = messageJson(use.specifier, findings);
   const usesHash = isMessage(group) && (group["use_hash_policy"] === true || group["use_hash_policy"] === "true");
   const action = route.field("route");
@@ -53,7 +62,7 @@ export function planRoute(route: Cursor, use: SpecifierUse, form: SlotForm, find
   const count = groupsOf({ priority_group: group }).length;
   const settings = priorityGroupSettings(group, policies, form, Math.min(Math.max(count, 1), MAX_SLOTS), own);
   rejectUnsupported(use.specifier, count, findings);
-  return { route, use, form, settings, name: routeName(route.field("name")?.string(), settings) };
+  return { route, use, ...form, settings, name: routeName(route.field("name")?.string(), settings) };
 }
 
 /** Writes a planned route: its name, its settings, and the slots in the place of the specifier. */
@@ -81,7 +90,8 @@ function setSettings(route: Cursor, settings: RouteSettings, editor: Editor): vo
   }
 }
 
-function slotSpecifier({ settings, form }: PriorityGroupRoute): Json {
+/** The slots of a planned route, as the value of inline_cluster_specifier_plugin. */
+export function slotSpecifier({ settings, form }: PriorityGroupRoute): Json {
   const lists = groupsOf(settings).map((group) => group.clusters.map((cluster) => cluster.cluster_name));
   if (form === "ONE_SLOT") {
     return oneSlotSpecifier({ defaultCluster: lists[0]?.[0] ?? "", otherClusters: [...new Set(lists.flat())] });

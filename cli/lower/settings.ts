@@ -4,6 +4,13 @@ import { snakeCase, type Cursor } from "../yaml/cursor.js";
 import type { Json } from "../yaml/scalar.js";
 import type { SlotForm } from "./types.js";
 
+/** How a route is lowered. */
+export interface RouteForm {
+  form: SlotForm;
+  /** Whether it gets a copy that keeps the request on it when the route is resolved anew. */
+  pin: boolean;
+}
+
 export interface ClusterWeight {
   cluster_name: string;
   weight: number | string;
@@ -49,7 +56,7 @@ function weightJson(json: Json): Json {
 export function priorityGroupSettings(
   group: Json,
   hashPolicy: Json[] | undefined,
-  form: SlotForm,
+  { form, pin }: RouteForm,
   slots: number,
   own: { [key: string]: Json },
 ): RouteSettings {
@@ -57,6 +64,7 @@ export function priorityGroupSettings(
   if (hashPolicy !== undefined) settings["hash_policy"] = hashPolicy;
   if (form === "ONE_SLOT") settings["slot_form"] = form;
   settings["slots"] = slots;
+  if (pin) settings["pin"] = true;
   return settings;
 }
 
@@ -64,6 +72,11 @@ export function priorityGroupSettings(
 export function routeName(original: string | undefined, settings: RouteSettings): string {
   const digest = createHash("sha256").update(canonicalJson(settings)).digest("hex");
   return `${(original ?? "").replace(SUFFIX, "")}@ar-${digest.slice(0, 16)}`;
+}
+
+/** The same settings under another name: `<name>~<number>@ar-<16 hex digits>`. */
+export function numberedName(name: string, number: number): string {
+  return name.replace(SUFFIX, (suffix) => `~${number}${suffix}`);
 }
 
 /** JSON with sorted keys and no spaces. */

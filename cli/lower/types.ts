@@ -11,6 +11,7 @@ export const TYPE = {
   mobileConnectionManager: `${GOOGLE}envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager`,
   router: `${GOOGLE}envoy.extensions.filters.http.router.v3.Router`,
   wasm: `${GOOGLE}envoy.extensions.filters.http.wasm.v3.Wasm`,
+  headerMutation: `${GOOGLE}envoy.extensions.filters.http.header_mutation.v3.HeaderMutation`,
   upstreamCodec: `${GOOGLE}envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec`,
   routeConfiguration: `${GOOGLE}envoy.config.route.v3.RouteConfiguration`,
   bootstrap: `${GOOGLE}envoy.config.bootstrap.v3.Bootstrap`,
@@ -23,10 +24,12 @@ export const HTTP_PROTOCOL_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpPro
 export const ATTEMPT_COUNT_HEADER = "x-envoy-attempt-count";
 export const METADATA_NAMESPACE = "attempt_router";
 export const DOWNSTREAM_FILTER = "attempt_router";
+export const RESOLVE_FILTER = "attempt_router_resolve";
 export const UPSTREAM_FILTER = "attempt_router_upstream";
 
 /** Filter state keys, as the module's set_property writes them. */
 export const ONE_SLOT_KEY = "wasm.attempt_router.cluster";
+export const PIN_KEY = "wasm.attempt_router.route";
 export const slotKey = (slot: number): string => `wasm.attempt_router.${slot}`;
 
 /** How a pick reaches the route's matcher; the enum SlotForm of settings.proto. */

@@ -4,7 +4,7 @@ import type { Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import { clusterFilters, type ConnectionManagerSite } from "./find.js";
 import type { ModuleSource, PlanOptions } from "./options.js";
-import { DOWNSTREAM_FILTER, TYPE, UPSTREAM_FILTER } from "./types.js";
+import { DOWNSTREAM_FILTER, RESOLVE_FILTER, TYPE, UPSTREAM_FILTER } from "./types.js";
 
 /** Puts the module into every filter chain of a connection manager: its own and those of its upgrades. */
 export function wireConnectionManager(
@@ -40,6 +40,13 @@ export function routersOf(manager: Cursor): Cursor[] {
     .map((filter) => filter.field("typed_config") as Cursor);
 }
 
+/** Whether a request meets other filters before the module, in one of the chains of a connection manager. */
+export function hasEarlierFilters(manager: Cursor): boolean {
+  const upgrades = manager.list("upgrade_configs").map((upgrade) => upgrade.field("filters"));
+  const chains = [manager.field("http_filters"), ...upgrades].filter((chain) => chain !== undefined);
+  return chains.some((chain) => earlierFilters(chain).length > 0);
+}
+
 /** The cluster that fetches the module from its URL. */
 export function moduleCluster(source: ModuleSource): Json | undefined {
   if (source.kind !== "remote" || !source.addCluster) return undefined;
@@ -56,6 +63,9 @@ export function moduleCluster(source: ModuleSource): Json | undefined {
     ...(secure ? { transport_socket: { name: "envoy.transport_sockets.tls", typed_config: tls } } : {}),
   };
 }
+
+/** A stock filter that changes nothing; looking for its settings makes Envoy resolve the route. */
+const RESOLVE: Json = { name: RESOLVE_FILTER, typed_config: { "@type": TYPE.headerMutation } };
 
 const NO_ROUTER = `expected a filter of type ${TYPE.router}, before which the module goes, found %`;
 
@@ -76,6 +86,8 @@ function wireChain(
     return;
   }
   if (!hasFilter(chain, DOWNSTREAM_FILTER)) {
+    // Other filters may have cleared the route cache, and the module, which cannot resolve the route, would see none.
+    if (earlierFilters(chain).length > 0) editor.insertItem(chain.seq, index, RESOLVE);
     editor.insertItem(chain.seq, index, wasmFilter(DOWNSTREAM_FILTER, "downstream", vmId, options));
   }
   if (needsUpstream) wireRouter(router, vmId, options, editor);
@@ -119,6 +131,13 @@ function hasFilter(chain: Cursor, name: string): boolean {
   return chain
     .items()
     .some((filter) => filter.field("name")?.string() === name && filter.field("typed_config")?.type() === TYPE.wasm);
+}
+
+function earlierFilters(chain: Cursor): Cursor[] {
+  const filters = chain.items();
+  const router = filters.findIndex(isRouter);
+  const ours = new Set<string | undefined>([DOWNSTREAM_FILTER, RESOLVE_FILTER]);
+  return filters.slice(0, Math.max(router, 0)).filter((filter) => !ours.has(filter.field("name")?.string()));
 }
 
 function hasItems(cursor: Cursor | undefined): boolean {
