@@ -11,6 +11,7 @@ export interface Io {
 }
 
 export function processIo(): Io {
-  const colors = process.stderr.isTTY && picocolors.isColorSupported;
+  // `isTTY` is undefined for a pipe, which picocolors would take for "decide yourself".
+  const colors = process.stderr.isTTY ? picocolors.isColorSupported : false;
   return { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, colors };
 }
