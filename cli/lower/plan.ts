@@ -23,7 +23,7 @@ import {
   type SpecifierUse,
 } from "./priority-group.js";
 import { pinnedCopy } from "./pin.js";
-import { groupsOf, numberedName } from "./settings.js";
+import { groupsOf, routeName } from "./settings.js";
 import type { SlotForm } from "./types.js";
 import { hasEarlierFilters, moduleCluster, routersOf, wireCluster, wireConnectionManager } from "./wiring.js";
 
@@ -248,7 +248,7 @@ function tellPinnedApart(routes: PriorityGroupRoute[]): void {
     if (!route.pin) continue;
     const count = (uses.get(route.name) ?? 0) + 1;
     uses.set(route.name, count);
-    if (count > 1) route.name = numberedName(route.name, count);
+    if (count > 1) route.name = routeName(route.route.field("name")?.string(), route.settings, count - 1);
   }
 }
 

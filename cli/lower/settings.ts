@@ -68,15 +68,16 @@ export function priorityGroupSettings(
   return settings;
 }
 
-/** `<name>@ar-<16 hex digits>`: the same name means the same settings, whatever file or update they come from. */
-export function routeName(original: string | undefined, settings: RouteSettings): string {
-  const digest = createHash("sha256").update(canonicalJson(settings)).digest("hex");
-  return `${(original ?? "").replace(SUFFIX, "")}@ar-${digest.slice(0, 16)}`;
-}
-
-/** The same settings under another name: `<name>~<number>@ar-<16 hex digits>`. */
-export function numberedName(name: string, number: number): string {
-  return name.replace(SUFFIX, (suffix) => `~${number}${suffix}`);
+/**
+ * `<name>@ar-<16 hex digits>`: the same digits mean the same settings, whatever file or update they come from. The
+ * module keeps what it read by the digits, the name of a pinned route included, so there they stand for the name too;
+ * `use` tells apart the routes of a virtual host that share name and settings (0 for the first).
+ */
+export function routeName(original: string | undefined, settings: RouteSettings, use = 0): string {
+  const name = (original ?? "").replace(SUFFIX, "");
+  const content: Json = settings["pin"] === true ? { name, settings, use } : settings;
+  const digest = createHash("sha256").update(canonicalJson(content)).digest("hex");
+  return `${name}@ar-${digest.slice(0, 16)}`;
 }
 
 /** JSON with sorted keys and no spaces. */
