@@ -1,0 +1,85 @@
+// `npm run demo`: one request after another through a real Envoy while the providers behind it fail in turn.
+import { Command, InvalidArgumentError, Option } from "commander";
+import { envoyVersions } from "../tools/envoy/binary.js";
+import { colors } from "../tools/terminal.js";
+import { Gateway } from "./gateway.js";
+import { heading, say } from "./print.js";
+import { tell } from "./story.js";
+
+interface Flags {
+  envoy: string;
+  requests: number;
+  keep?: true;
+}
+
+/** Exit codes by what ends the demo early, as a shell would give them. */
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+const { oracle, versions } = await envoyVersions();
+const program = new Command("npm run demo --")
+  .description("Show priority groups at work: a real Envoy, its module, and four stand-ins that play the providers.")
+  .addOption(new Option("--envoy <version>", "the Envoy to run").choices(versions).default(oracle))
+  .option("--requests <number>", "how many requests each split is counted over", positive, 500)
+  .option("--keep", "leave everything running afterwards, until Ctrl-C")
+  .parse();
+
+let gateway: Gateway | undefined;
+// Whatever ends the demo, this comes after it; Envoy ends by itself when this process does.
+const code = await Promise.race([run(program.opts<Flags>()), interruption()]);
+await gateway?.stop();
+process.exit(code);
+
+async function run({ envoy, requests, keep }: Flags): Promise<number> {
+  try {
+    gateway = await Gateway.start(envoy);
+    introduce(gateway, envoy);
+    await tell(gateway, requests);
+    if (keep === true) await stayUp(gateway);
+    else say(`\n${colors.dim("To look at it yourself: npm run demo -- --keep")}`);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}
+
+function introduce(running: Gateway, envoy: string): void {
+  say(colors.bold("attempt-router: every attempt of a request has a group of clusters of its own"));
+  say();
+  say("The route under test says, in native Envoy config:");
+  say();
+  for (const line of running.groupsYaml.trimEnd().split("\n")) say(colors.dim(`    ${line}`));
+  say();
+  say("Attempt 1 uses the first group, a retry the second, the next retry the third. The command");
+  say(`"attempt-router lower" turned that into stock config, and Envoy ${envoy} runs it with the module.`);
+}
+
+async function stayUp(running: Gateway): Promise<never> {
+  heading("Everything stays up until Ctrl-C");
+  say(`  the lowered config   ${running.config}`);
+  say(`  Envoy's admin        http://${running.envoy.admin.address}/`);
+  say(`  send a request       curl -i -X POST ${running.url}`);
+  running.providers.set({});
+  for (const [index, { clusters }] of running.groups.entries()) {
+    for (const { cluster_name } of clusters) {
+      const what = index === 0 ? "let it answer 429 " : "cut its connection";
+      say(
+        `  ${what}   ${running.providers.controlCommand(cluster_name, index === 0 ? 429 : "down")}   # ${cluster_name}`,
+      );
+    }
+  }
+  return new Promise<never>(() => undefined);
+}
+
+function interruption(): Promise<number> {
+  return new Promise((resolve) => {
+    for (const [signal, exitCode] of Object.entries(SIGNALS)) process.on(signal, () => resolve(exitCode));
+    // The reader of a pipe has seen enough.
+    process.stdout.on("error", () => resolve(0));
+  });
+}
+
+function positive(value: string): number {
+  if (/^[1-9]\d{0,5}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError("A number from 1 to 999999 is expected.");
+}
