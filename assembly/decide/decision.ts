@@ -1,4 +1,5 @@
 import { View } from "../bytes";
+import { groupIndex } from "./attempt";
 import { Group } from "./group";
 import { Override, OverrideGroup } from "./override";
 import { Plan } from "./plan";
@@ -8,12 +9,24 @@ import { Plan } from "./plan";
 export class Decision {
   random: u64 = 0;
   overriding: Override = new Override();
-  /** Why the override's group of the attempt that was decided last was not used; "" where it was. */
+  /** Why a group of the override cannot be used, at the first attempt that is decided by it; else "". */
   problem: string = "";
 
+  // The last group repeats for as many attempts as there are, so what became of it is kept.
+  private decided: i32 = -1;
+  private valid: bool = false;
+  private picked: View = new View();
   private group: OverrideGroup = new OverrideGroup();
 
   constructor(public plan: Plan) {}
+
+  /** Forgets the request before, for one on a route with this plan. */
+  start(plan: Plan): void {
+    this.plan = plan;
+    this.random = 0;
+    this.decided = -1;
+    this.overriding.length = 0;
+  }
 
   /**
    * Sets `out` to the cluster of an attempt (1, 2, …) and returns whether it is the static default of that attempt.
@@ -23,25 +36,34 @@ export class Decision {
   clusterOf(attempt: u32, out: View): bool {
     this.problem = "";
     const configured = this.plan.groupOf(attempt);
-    if (this.overriding.length > 0 && this.pickOverride(attempt, out)) {
-      return out.equals(unchecked(configured.clusters[0]));
+    if (this.overriding.length > 0) {
+      const index = groupIndex(attempt, this.overriding.length);
+      if (index != this.decided) this.decide(index);
+      if (this.valid) {
+        out.set(this.picked.ptr, this.picked.length);
+        return out.equals(unchecked(configured.clusters[0]));
+      }
     }
     return this.pickFrom(configured, out) == 0;
   }
 
-  private pickOverride(attempt: u32, out: View): bool {
+  private decide(index: i32): void {
+    this.decided = index;
     const group = this.group;
-    this.overriding.groupOf(attempt, group);
+    this.overriding.groupAt(index, group);
     this.problem = group.problem;
-    if (this.problem.length > 0) return false;
+    if (this.problem.length == 0) this.pickOverride(group);
+    this.valid = this.problem.length == 0;
+  }
+
+  private pickOverride(group: OverrideGroup): void {
     if (group.hasClusters) {
-      group.pick(this.random, out);
-      return true;
+      group.pick(this.random, this.picked);
+      return;
     }
     const named = this.plan.groupNamed(group.name);
     if (named == null) this.problem = "no configured group has the name of a group without clusters";
-    else this.pickFrom(named, out);
-    return named != null;
+    else this.pickFrom(named, this.picked);
   }
 
   private pickFrom(group: Group, out: View): i32 {

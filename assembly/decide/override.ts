@@ -6,7 +6,6 @@ import { Cursor, Wire } from "../wire/cursor";
 import { MetadataField, findNamespace } from "../wire/metadata";
 import { isUtf8 } from "../wire/utf8";
 import { ValueKind, ValueView, readField } from "../wire/value-view";
-import { groupIndex } from "./attempt";
 
 const TYPE_NAME = encode("envoy.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupsOverride");
 const PRIORITY_GROUPS = encode("priority_groups");
@@ -19,6 +18,12 @@ const SLASH: u8 = 0x2f;
 const value = new ValueView();
 const bytes = new View();
 const part = new View();
+const text = new View();
+// One cursor for each depth of nesting: no reader goes back to an outer one before it has left the inner ones.
+const outer = new Cursor();
+const middle = new Cursor();
+const inner = new Cursor();
+const innermost = new Cursor();
 
 /** The list of overriding groups that a request carries, if it carries one. Refers to the metadata it was read from. */
 @final
@@ -43,14 +48,11 @@ export class Override {
     else if (findNamespace(metadata, MetadataField.FILTER_METADATA, namespace, bytes)) this.readUntyped();
   }
 
-  /** The group of an attempt (1, 2, …), valid or not. There must be one. */
-  groupOf(attempt: u32, out: OverrideGroup): void {
-    const index = groupIndex(attempt, this.length);
-    const list = this.list;
-    const elements = new Cursor(list.ptr, list.ptr + <usize>list.length);
-    for (let i = 0; i <= index && elements.next(); ) {
-      if (!elements.isBytes(1)) continue;
-      if (i++ == index) out.read(elements.ptr, elements.length, this.typed);
+  /** The group at `index` (0 to `length` - 1), valid or not. */
+  groupAt(index: i32, out: OverrideGroup): void {
+    outer.reset(this.list.ptr, this.list.length);
+    for (let i = 0; outer.next(); ) {
+      if (outer.isBytes(1) && i++ == index) return out.read(outer.ptr, outer.length, this.typed);
     }
   }
 
@@ -68,10 +70,10 @@ export class Override {
 
   // Both a ListValue and a PriorityGroupsOverride hold their elements in field 1.
   private take(list: View): void {
-    const elements = new Cursor(list.ptr, list.ptr + <usize>list.length);
+    outer.reset(list.ptr, list.length);
     let count = 0;
-    while (elements.next()) count += <i32>elements.isBytes(1);
-    if (elements.malformed) count = 0;
+    while (outer.next()) count += <i32>outer.isBytes(1);
+    if (outer.malformed) count = 0;
     if (count == 0) this.problem = "priority_groups is empty";
     this.length = count;
     this.list.set(list.ptr, list.length);
@@ -115,10 +117,9 @@ export class OverrideGroup {
   private readTyped(ptr: usize, length: i32): void {
     this.name.set(0, 0);
     this.holder.set(ptr, length);
-    const field = new Cursor(ptr, ptr + <usize>length);
-    while (field.next()) {
-      if (field.isBytes(1)) this.name.set(field.ptr, field.length);
-      else if (field.isBytes(2)) this.hasClusters = true;
+    middle.reset(ptr, length);
+    while (middle.next()) {
+      if (middle.isBytes(1)) this.name.set(middle.ptr, middle.length);
     }
     if (this.name.length == 0) this.problem = "the group has no name";
   }
@@ -133,26 +134,27 @@ export class OverrideGroup {
     readField(bytes, NAME, value);
     if (!value.isText()) this.problem = "the group has no name";
     this.name.set(value.bytes.ptr, value.bytes.length);
+    this.holder.set(0, 0);
     readField(bytes, CLUSTERS, value);
-    if (value.kind == ValueKind.NONE) return;
-    if (value.kind != ValueKind.LIST) this.problem = "clusters is no list";
-    this.holder.set(value.bytes.ptr, value.bytes.length);
-    this.hasClusters = value.bytes.length > 0;
+    if (value.kind == ValueKind.LIST) this.holder.set(value.bytes.ptr, value.bytes.length);
+    else if (value.kind != ValueKind.ABSENT) this.problem = "clusters is no list";
   }
 
   private addWeights(): void {
     this.total = 0;
-    if (!this.hasClusters) return;
     const clusters = this.clusters();
     while (clusters.next()) {
+      this.hasClusters = true;
       if (clusters.name.length == 0) this.problem = "a cluster has no cluster_name";
       else if (clusters.weight == 0) this.problem = "the weight of a cluster is no number from 1 to 4294967295";
       this.total += clusters.weight;
     }
+    if (outer.malformed) this.problem = "clusters cannot be read";
   }
 
   private clusters(): ClusterReader {
-    return new ClusterReader(this.holder, this.typed);
+    clusterReader.reset(this.holder, this.typed);
+    return clusterReader;
   }
 }
 
@@ -162,43 +164,39 @@ class ClusterReader {
   name: View = new View();
   weight: u64 = 0;
 
-  private elements: Cursor;
-  private field: u32;
+  private typed: bool = false;
 
-  constructor(
-    holder: View,
-    private typed: bool,
-  ) {
-    this.elements = new Cursor(holder.ptr, holder.ptr + <usize>holder.length);
-    this.field = typed ? 2 : 1;
+  reset(holder: View, typed: bool): void {
+    this.typed = typed;
+    outer.reset(holder.ptr, holder.length);
   }
 
   next(): bool {
-    const elements = this.elements;
-    while (elements.next()) {
-      if (!elements.isBytes(this.field)) continue;
+    const field: u32 = this.typed ? 2 : 1;
+    while (outer.next()) {
+      if (!outer.isBytes(field)) continue;
       this.name.set(0, 0);
       this.weight = 0;
-      if (this.typed) this.readTyped(elements.ptr, elements.length);
-      else this.readUntyped(elements.ptr, elements.length);
+      if (this.typed) this.readTyped(outer.ptr, outer.length);
+      else this.readUntyped(outer.ptr, outer.length);
       return true;
     }
     return false;
   }
 
   private readTyped(ptr: usize, length: i32): void {
-    const field = new Cursor(ptr, ptr + <usize>length);
-    while (field.next()) {
-      if (field.isBytes(1)) this.name.set(field.ptr, field.length);
-      else if (field.isBytes(2)) this.readWrapper(field.ptr, field.length);
+    middle.reset(ptr, length);
+    while (middle.next()) {
+      if (middle.isBytes(1)) this.name.set(middle.ptr, middle.length);
+      else if (middle.isBytes(2)) this.readWrapper(middle.ptr, middle.length);
     }
   }
 
   // A google.protobuf.UInt32Value; a field that comes twice is merged.
   private readWrapper(ptr: usize, length: i32): void {
-    const field = new Cursor(ptr, ptr + <usize>length);
-    while (field.next()) {
-      if (field.field == 1 && field.wire == Wire.VARINT) this.weight = <u32>field.number;
+    inner.reset(ptr, length);
+    while (inner.next()) {
+      if (inner.field == 1 && inner.wire == Wire.VARINT) this.weight = <u32>inner.number;
     }
   }
 
@@ -215,46 +213,59 @@ class ClusterReader {
   }
 }
 
+const clusterReader = new ClusterReader();
+
 // Sets `out` to the message inside a serialized google.protobuf.Any of the override's type.
 function unpackAny(any: View, out: View): bool {
-  const type = new View();
   out.set(0, 0);
-  const field = new Cursor(any.ptr, any.ptr + <usize>any.length);
-  while (field.next()) {
-    if (field.isBytes(1)) type.set(field.ptr, field.length);
-    else if (field.isBytes(2)) out.set(field.ptr, field.length);
+  text.set(0, 0);
+  outer.reset(any.ptr, any.length);
+  while (outer.next()) {
+    if (outer.isBytes(1)) text.set(outer.ptr, outer.length);
+    else if (outer.isBytes(2)) out.set(outer.ptr, outer.length);
   }
-  if (field.malformed) return false;
-  let slash = type.length - 1;
-  while (slash >= 0 && type.at(slash) != SLASH) slash--;
+  if (outer.malformed) return false;
+  let slash = text.length - 1;
+  while (slash >= 0 && text.at(slash) != SLASH) slash--;
   if (slash < 0) return false;
-  type.set(type.ptr + <usize>(slash + 1), type.length - slash - 1);
-  return type.equals(TYPE_NAME);
+  text.set(text.ptr + <usize>(slash + 1), text.length - slash - 1);
+  return text.equals(TYPE_NAME);
 }
 
 // Whether the bytes parse as a PriorityGroupsOverride. A message that does not parse anywhere is not used anywhere.
 function isOverrideMessage(message: View): bool {
-  const groups = new Cursor(message.ptr, message.ptr + <usize>message.length);
-  while (groups.next()) {
-    if (groups.isBytes(1) && !isNamed(groups, true)) return false;
+  outer.reset(message.ptr, message.length);
+  while (outer.next()) {
+    if (outer.isBytes(1) && !isGroupMessage()) return false;
   }
-  return !groups.malformed;
+  return !outer.malformed;
 }
 
-// A group (name and clusters) and a cluster (name and weight) both have their name in field 1 and messages in field 2.
-function isNamed(message: Cursor, isGroup: bool): bool {
-  const text = new View();
-  const field = new Cursor(message.ptr, message.ptr + <usize>message.length);
-  while (field.next()) {
-    text.set(field.ptr, field.length);
-    if (field.isBytes(1) && !isUtf8(text)) return false;
-    if (field.isBytes(2) && !(isGroup ? isNamed(field, false) : isWellFormed(field))) return false;
+function isGroupMessage(): bool {
+  middle.reset(outer.ptr, outer.length);
+  while (middle.next()) {
+    if (middle.isBytes(1) && !isText(middle)) return false;
+    if (middle.isBytes(2) && !isClusterMessage()) return false;
   }
-  return !field.malformed;
+  return !middle.malformed;
+}
+
+function isClusterMessage(): bool {
+  inner.reset(middle.ptr, middle.length);
+  while (inner.next()) {
+    if (inner.isBytes(1) && !isText(inner)) return false;
+    if (inner.isBytes(2) && !isWellFormed(inner)) return false;
+  }
+  return !inner.malformed;
+}
+
+function isText(field: Cursor): bool {
+  text.set(field.ptr, field.length);
+  return isUtf8(text);
 }
 
 function isWellFormed(message: Cursor): bool {
-  const field = new Cursor(message.ptr, message.ptr + <usize>message.length);
-  while (field.next()) {}
-  return !field.malformed;
+  innermost.reset(message.ptr, message.length);
+  while (innermost.next()) {}
+  return !innermost.malformed;
 }

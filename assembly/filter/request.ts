@@ -19,9 +19,7 @@ export function startDecision(host: Host, plan: Plan): Decision {
     current = new Decision(plan);
     decision = current;
   }
-  current.plan = plan;
-  current.random = 0;
-  current.overriding.length = 0;
+  current.start(plan);
   readOverride(host, plan, current);
   return current;
 }

@@ -29,9 +29,17 @@ export class Cursor {
   malformed: bool = false;
 
   constructor(
-    private position: usize,
-    private end: usize,
+    private position: usize = 0,
+    private end: usize = 0,
   ) {}
+
+  /** Starts over on the message `length` bytes from `ptr`: readers on the request path allocate no cursors. */
+  reset(ptr: usize, length: i32): this {
+    this.position = ptr;
+    this.end = ptr + <usize>length;
+    this.malformed = false;
+    return this;
+  }
 
   /** Steps to the next field and reads it; false at the end of the message or where it is malformed. */
   next(): bool {

@@ -1,6 +1,11 @@
 import { Bytes, View } from "../bytes";
 import { Cursor } from "./cursor";
 
+const entries = new Cursor();
+const entry = new Cursor();
+const key = new View();
+const value = new View();
+
 /** Fields of `envoy.config.core.v3.Metadata`. */
 export namespace MetadataField {
   /** Untyped: map of namespace to `google.protobuf.Struct`. */
@@ -15,19 +20,19 @@ export namespace MetadataField {
  * False where the namespace is absent or the message is malformed. Of a namespace that is there twice the last counts.
  */
 export function findNamespace(metadata: View, field: u32, namespace: Bytes, out: View): bool {
-  const entries = new Cursor(metadata.ptr, metadata.ptr + <usize>metadata.length);
+  entries.reset(metadata.ptr, metadata.length);
   let found = false;
   while (entries.next()) {
-    if (entries.isBytes(field) && readEntry(entries, namespace, out)) found = true;
+    if (entries.isBytes(field) && readEntry(namespace, out)) found = true;
   }
   return found && !entries.malformed;
 }
 
-// Sets `out` to the value of a map entry if its key is `namespace`.
-function readEntry(entries: Cursor, namespace: Bytes, out: View): bool {
-  const entry = new Cursor(entries.ptr, entries.ptr + <usize>entries.length);
-  const key = new View();
-  const value = new View();
+// Sets `out` to the value of the map entry at `entries` if its key is `namespace`.
+function readEntry(namespace: Bytes, out: View): bool {
+  key.set(0, 0);
+  value.set(0, 0);
+  entry.reset(entries.ptr, entries.length);
   while (entry.next()) {
     if (entry.isBytes(1)) key.set(entry.ptr, entry.length);
     else if (entry.isBytes(2)) value.set(entry.ptr, entry.length);

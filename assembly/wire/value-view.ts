@@ -3,34 +3,42 @@ import { Cursor, Wire } from "./cursor";
 
 /** Which member of a `google.protobuf.Value` is set, by field number. */
 export namespace ValueKind {
-  export const NONE: u32 = 0;
+  /** A value without kind, which is not the same as none. */
+  export const UNSET: u32 = 0;
   export const NULL: u32 = 1;
   export const NUMBER: u32 = 2;
   export const STRING: u32 = 3;
   export const BOOL: u32 = 4;
   export const STRUCT: u32 = 5;
   export const LIST: u32 = 6;
+  /** There is no value. */
+  export const ABSENT: u32 = 7;
 }
+
+const fields = new Cursor();
+const entry = new Cursor();
+const members = new Cursor();
+const key = new View();
 
 /** A serialized `google.protobuf.Value`, read in place. */
 @final
 export class ValueView {
-  kind: u32 = ValueKind.NONE;
+  kind: u32 = ValueKind.ABSENT;
   number: f64 = 0;
   /** The text of a string, or the serialized Struct or ListValue. */
   bytes: View = new View();
 
-  /** Reads the value; NONE where the bytes are none. */
+  /** Reads the value; UNSET where the bytes are none. */
   read(ptr: usize, length: i32): void {
-    this.kind = ValueKind.NONE;
-    const field = new Cursor(ptr, ptr + <usize>length);
-    while (field.next()) {
-      if (!isMember(field)) continue;
-      this.kind = field.field;
-      if (field.wire == Wire.BYTES) this.bytes.set(field.ptr, field.length);
-      else if (field.wire == Wire.FIXED_64) this.number = reinterpret<f64>(field.number);
+    this.kind = ValueKind.UNSET;
+    members.reset(ptr, length);
+    while (members.next()) {
+      if (!isMember(members)) continue;
+      this.kind = members.field;
+      if (members.wire == Wire.BYTES) this.bytes.set(members.ptr, members.length);
+      else if (members.wire == Wire.FIXED_64) this.number = reinterpret<f64>(members.number);
     }
-    if (field.malformed) this.kind = ValueKind.NONE;
+    if (members.malformed) this.kind = ValueKind.UNSET;
   }
 
   isText(): bool {
@@ -44,25 +52,28 @@ function isMember(field: Cursor): bool {
   return field.wire == Wire.BYTES && field.field >= ValueKind.STRING && field.field <= ValueKind.LIST;
 }
 
-/** Reads the field `name` of a serialized Struct into `out`; NONE where it is absent. */
+/** Reads the field `name` of a serialized Struct into `out`; ABSENT where there is none. */
 export function readField(struct: View, name: Bytes, out: ValueView): void {
-  out.kind = ValueKind.NONE;
-  const fields = new Cursor(struct.ptr, struct.ptr + <usize>struct.length);
-  const key = new View();
+  out.kind = ValueKind.ABSENT;
+  fields.reset(struct.ptr, struct.length);
   while (fields.next()) {
-    if (!fields.isBytes(1)) continue;
-    let valuePtr: usize = 0;
-    let valueLength = 0;
-    key.set(0, 0);
-    const entry = new Cursor(fields.ptr, fields.ptr + <usize>fields.length);
-    while (entry.next()) {
-      if (entry.isBytes(1)) key.set(entry.ptr, entry.length);
-      else if (entry.isBytes(2)) {
-        valuePtr = entry.ptr;
-        valueLength = entry.length;
-      }
-    }
-    if (!entry.malformed && key.equals(name)) out.read(valuePtr, valueLength);
+    if (fields.isBytes(1)) readEntry(name, out);
   }
-  if (fields.malformed) out.kind = ValueKind.NONE;
+  if (fields.malformed) out.kind = ValueKind.ABSENT;
+}
+
+// The map entry at `fields`: its value if its key is `name`.
+function readEntry(name: Bytes, out: ValueView): void {
+  let valuePtr: usize = 0;
+  let valueLength = 0;
+  key.set(0, 0);
+  entry.reset(fields.ptr, fields.length);
+  while (entry.next()) {
+    if (entry.isBytes(1)) key.set(entry.ptr, entry.length);
+    else if (entry.isBytes(2)) {
+      valuePtr = entry.ptr;
+      valueLength = entry.length;
+    }
+  }
+  if (!entry.malformed && key.equals(name)) out.read(valuePtr, valueLength);
 }
