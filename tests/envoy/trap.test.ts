@@ -1,0 +1,89 @@
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { lower, type FailurePolicy } from "../../cli/lower.js";
+import versions from "../../tools/envoy/versions.json" with { type: "json" };
+import { nativeBootstrap } from "../support/bootstrap.js";
+import type { Case, Config } from "../support/case.js";
+import { Serving } from "../support/serving.js";
+import type { Upstreams } from "../support/upstreams.js";
+
+const DEBUG_MODULE = fileURLToPath(new URL("../../build/debug.wasm", import.meta.url));
+const FAILING = { a: 503, b: 503, c: 503, d: 503 };
+
+// A weighted pair in each group: the static chain is the first of each.
+const SPECIFIER = {
+  "@type":
+    "type.googleapis.com/envoy.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupClusterSpecifier",
+  header_name: "x-pick",
+  priority_groups: [
+    { name: "first", clusters: [weighted("a"), weighted("b")] },
+    { name: "second", clusters: [weighted("c"), weighted("d")] },
+  ],
+};
+const STATIC_CHAIN = ["a", "c"];
+const PICKED = ["b", "d"];
+const PICK_SECOND = { "x-pick": "1" };
+
+function weighted(cluster_name: string): Config {
+  return { cluster_name, weight: 1 };
+}
+
+function bootstrap(upstreams: Upstreams, policy: FailurePolicy, route: Config = {}): string {
+  const extension = { name: "envoy.router.cluster_specifier_plugin.priority_group", typed_config: SPECIFIER };
+  const retry_policy = { retry_on: "5xx", num_retries: 1, refresh_cluster_on_retry: true };
+  const action = { inline_cluster_specifier_plugin: { extension }, retry_policy };
+  const virtualHost = { name: "vh", domains: ["*"], routes: [{ match: { prefix: "/" }, route: action, ...route }] };
+  const test = { listeners: [{ name: "ingress", route_config: { virtual_hosts: [virtualHost] } }] } as unknown as Case;
+  const native = nativeBootstrap(test, upstreams);
+  return lower(native, { file: "trap.yaml", wasm: DEBUG_MODULE, failurePolicy: policy }).text;
+}
+
+async function withEnvoy(
+  version: string,
+  policy: FailurePolicy,
+  run: (serving: Serving) => Promise<void>,
+  route: Config = {},
+): Promise<void> {
+  const serving = await Serving.start(version, FAILING, (upstreams) => bootstrap(upstreams, policy, route));
+  try {
+    await run(serving);
+  } finally {
+    await serving.stop();
+  }
+}
+
+async function trap(serving: Serving): Promise<void> {
+  expect((await serving.get("/", PICK_SECOND)).hops).toEqual(PICKED);
+  const trapped = await serving.get("/", { ...PICK_SECOND, "x-attempt-router-trap": "yes" });
+  expect(trapped.response.status).toBe(503);
+  expect(trapped.hops).toEqual([]);
+}
+
+describe.each(versions.versions)("the module on Envoy %s", (version) => {
+  it("when it trapped under FAIL_OPEN, leaves the static chain working, attempt by attempt", async () => {
+    await withEnvoy(version, "FAIL_OPEN", async (serving) => {
+      await trap(serving);
+      for (let i = 0; i < 5; i++) expect((await serving.get("/", PICK_SECOND)).hops).toEqual(STATIC_CHAIN);
+    });
+  });
+
+  it("when it trapped under FAIL_CLOSED, fails every later request", async () => {
+    await withEnvoy(version, "FAIL_CLOSED", async (serving) => {
+      await trap(serving);
+      const { response, hops } = await serving.get("/", PICK_SECOND);
+      expect(response.status).toBe(503);
+      expect(hops).toEqual([]);
+    });
+  });
+
+  it("when a route disables it, leaves the static chain working", async () => {
+    const disabled = { "@type": "type.googleapis.com/envoy.config.route.v3.FilterConfig", disabled: true };
+    const route = { typed_per_filter_config: { attempt_router: disabled } };
+    await withEnvoy(
+      version,
+      "FAIL_OPEN",
+      async (serving) => expect((await serving.get("/", PICK_SECOND)).hops).toEqual(STATIC_CHAIN),
+      route,
+    );
+  });
+});
