@@ -48,17 +48,26 @@ export class EnvoyProcess {
 
   /**
    * Starts Envoy `version` with `bootstrap` (YAML text, which may name DIRECTORY) and waits until it is live and its
-   * listeners are bound. `args` are added to the command line.
+   * listeners are bound. `args` are added to the command line, `env` to the environment.
    * @throws EnvoyStartError
    */
-  static async start(version: string, bootstrap: string, args: string[] = []): Promise<EnvoyProcess> {
+  static async start(
+    version: string,
+    bootstrap: string,
+    args: string[] = [],
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<EnvoyProcess> {
     const binary = await findEnvoy(version);
     const directory = await mkdtemp(join(tmpdir(), "attempt-router-envoy-"));
     const config = join(directory, "envoy.yaml");
     await writeFile(config, bootstrap.replaceAll(DIRECTORY, directory));
     const all = ["-c", config, "--admin-address-path", join(directory, "admin"), ...DEFAULT_ARGUMENTS, ...args];
     // A process group of its own: a Ctrl-C goes to this process alone, and the group can be killed as one.
-    const child = spawn("sh", ["-c", SUPERVISED, binary, directory, ...all], { detached: true, stdio: "pipe" });
+    const child = spawn("sh", ["-c", SUPERVISED, binary, directory, ...all], {
+      detached: true,
+      stdio: "pipe",
+      env: { ...process.env, ...env },
+    });
     const envoy = new EnvoyProcess(version, directory, child);
     try {
       const state = await waitFor("it to be live", () => envoy.#state(), START_TIMEOUT_MS);
