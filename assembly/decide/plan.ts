@@ -1,5 +1,6 @@
 import { Bytes, View } from "../bytes";
 import { groupIndex } from "./attempt";
+import { Composite } from "./composite";
 import { Group } from "./group";
 import { HashPolicy } from "./hash-policy";
 
@@ -15,6 +16,8 @@ export enum SlotForm {
   SLOT_PER_ATTEMPT,
   ONE_SLOT,
 }
+
+const NO_COMPOSITES = new StaticArray<Composite>(0);
 
 /** The settings of a route, ready to decide by, shared by all requests of a VM. */
 @final
@@ -32,6 +35,12 @@ export class Plan {
   pin: bool = false;
   /** Dynamic metadata namespace of the per-request override, or null. */
   overrideNamespace: Bytes | null = null;
+  /** The composite clusters that a pick may name. */
+  composites: StaticArray<Composite> = NO_COMPOSITES;
+  /** Some composite cluster may skip clusters, so what is known about them matters at every attempt. */
+  skipsClusters: bool = false;
+  /** Every attempt has a group of its own; else all of them use that of attempt 1. */
+  refreshes: bool = true;
   /** The upstream role decides the next attempt from the metadata as it then is. */
   readMetadataPerAttempt: bool = false;
   /** Some group has several clusters, so the random value matters. */
@@ -48,7 +57,12 @@ export class Plan {
 
   /** Whether the upstream role has work on this route, and needs the random value of the request. */
   get decidesPerAttempt(): bool {
-    return this.slotForm == SlotForm.ONE_SLOT || this.readMetadataPerAttempt;
+    return this.slotForm == SlotForm.ONE_SLOT || this.readMetadataPerAttempt || this.skipsClusters;
+  }
+
+  /** Whether the random value of a request may matter. */
+  get usesRandom(): bool {
+    return this.isWeighted || this.overrideNamespace != null;
   }
 
   /** The first configured group of that name, or null. */

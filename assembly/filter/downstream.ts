@@ -20,12 +20,11 @@ export function onDownstreamRequest(host: Host): void {
   const plan = planOfRoute(host);
   if (plan == null) return;
   const decision = startDecision(host, plan);
-  if (plan.isWeighted || decision.overriding.length > 0 || plan.decidesPerAttempt) {
-    decision.random = randomValue(host, plan);
-  }
+  const passesRandom = plan.decidesPerAttempt && plan.usesRandom;
+  if (plan.isWeighted || decision.overriding.length > 0 || passesRandom) decision.random = randomValue(host, plan);
   const reroute = plan.slotForm == SlotForm.ONE_SLOT ? writeOneSlot(host, decision) : writeSlots(host, decision);
   finishDecision(host);
-  if (plan.decidesPerAttempt) writeRandom(host, decision.random);
+  if (passesRandom) writeRandom(host, decision.random);
   // The matcher took a client's header for the router's own.
   const misled = plan.slotForm == SlotForm.SLOT_PER_ATTEMPT && removeClientAttemptCount(host);
   if (reroute || misled) resolveAnew(host, plan);

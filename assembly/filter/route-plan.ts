@@ -1,4 +1,5 @@
 import { Bytes, View, decode } from "../bytes";
+import { Candidates } from "../decide/candidates";
 import { Plan } from "../decide/plan";
 import { Host, LogLevel } from "../host/host";
 import { compile } from "../settings/compile";
@@ -10,6 +11,9 @@ import { settingsId } from "../settings/settings-id";
 import { readStruct } from "../settings/struct";
 import { Counter } from "./counters";
 import { NAMESPACE, ROUTE_METADATA, ROUTE_NAME } from "./names";
+
+/** The clusters that the composites of this VM's routes list. */
+export const candidates = new Candidates();
 
 const cache = new PlanCache();
 const routeName = new View();
@@ -62,5 +66,5 @@ function parse(name: Bytes, problem: Problem): Plan | null {
     return null;
   }
   const settings = readRouteSettings(value, problem);
-  return problem.exists ? null : compile(settings, name);
+  return problem.exists ? null : compile(settings, name, candidates);
 }

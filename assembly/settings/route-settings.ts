@@ -12,6 +12,7 @@ import { PriorityGroup } from "../proto/envoy/extensions/router/cluster_specifie
 import { PriorityGroupClusterSpecifier } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroupClusterSpecifier";
 import { BoolValue } from "../proto/google/protobuf/BoolValue";
 import { UInt32Value } from "../proto/google/protobuf/UInt32Value";
+import { readComposites } from "./composites";
 import { Fields } from "./fields";
 import { Problem } from "./problem";
 import { Value } from "./value";
@@ -25,7 +26,13 @@ export function readRouteSettings(value: Value, problem: Problem): RouteSettings
   const settings = new RouteSettings();
   const specifier = fields.object("priority_group");
   if (specifier != null) settings.priorityGroup = readSpecifier(specifier, problem);
-  else problem.note("priority_group", "the route's priority groups", "nothing");
+  settings.cluster = fields.text("cluster");
+  settings.compositeClusters = readComposites(fields, problem);
+  if (specifier == null) requireComposite(settings, problem);
+  else if (settings.cluster.length > 0) problem.note("cluster", "no cluster beside priority_group", "one");
+  settings.skipClustersWithoutHosts = optionalFlag(fields, "skip_clusters_without_hosts");
+  settings.refreshClusterOnRetry = optionalFlag(fields, "refresh_cluster_on_retry");
+  readAvailability(fields, settings);
   const policies = fields.list("hash_policy");
   for (let i = 0; i < policies.length; i++) {
     settings.hashPolicy.push(readHashPolicy(fields.element("hash_policy", i, policies[i]), problem));
@@ -36,6 +43,24 @@ export function readRouteSettings(value: Value, problem: Problem): RouteSettings
   settings.readMetadataPerAttempt = fields.flag("read_metadata_per_attempt");
   fields.finish();
   return settings;
+}
+
+function requireComposite(settings: RouteSettings, problem: Problem): void {
+  const composites = settings.compositeClusters;
+  for (let i = 0; i < composites.length; i++) {
+    if (composites[i].name == settings.cluster) return;
+  }
+  if (settings.cluster.length == 0) problem.note("priority_group", "the route's priority groups", "nothing");
+  else problem.note("cluster", "one of the composite_clusters", '"' + settings.cluster + '"');
+}
+
+function optionalFlag(fields: Fields, name: string): BoolValue | null {
+  return fields.find(name) == null ? null : new BoolValue(fields.flag(name));
+}
+
+function readAvailability(fields: Fields, settings: RouteSettings): void {
+  settings.availability = fields.choice("availability", ["PROBE", "ADMIN"]);
+  settings.availabilityIntervalMs = fields.whole("availability_interval_ms", 10, 60000);
 }
 
 function readSpecifier(fields: Fields, problem: Problem): PriorityGroupClusterSpecifier {
