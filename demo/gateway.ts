@@ -54,7 +54,7 @@ export class Gateway {
 
   /** The native setting that all of this is about, as YAML. */
   get groupsYaml(): string {
-    return stringify({ priority_groups: this.groups }, { collectionStyle: "any", indent: 2 });
+    return stringify({ priority_groups: this.groups });
   }
 
   async stop(): Promise<void> {

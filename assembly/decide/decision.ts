@@ -1,8 +1,15 @@
-import { View } from "../bytes";
+import { Bytes, View } from "../bytes";
 import { groupIndex } from "./attempt";
+import { Candidate, HostState, NO_HOST, compositeNamed } from "./composite";
 import { Group } from "./group";
 import { Override, OverrideGroup } from "./override";
 import { Plan } from "./plan";
+
+const staticFirst = new View();
+
+function nameOf(candidate: Candidate | null): Bytes {
+  return candidate != null ? candidate.name : NO_HOST;
+}
 
 /** All that decides the clusters of one request: its route's plan, its random value, and its override if it has one. */
 @final
@@ -11,6 +18,8 @@ export class Decision {
   overriding: Override = new Override();
   /** Why a group of the override cannot be used, at the first attempt that is decided by it; else "". */
   problem: string = "";
+  /** The cluster of the attempt that was decided last stands in a composite, and nothing is known of its hosts. */
+  isUncertain: bool = false;
 
   // The last group repeats for as many attempts as there are, so what became of it is kept.
   private decided: i32 = -1;
@@ -26,6 +35,7 @@ export class Decision {
     this.random = 0;
     this.decided = -1;
     this.overriding.length = 0;
+    this.isUncertain = false;
   }
 
   /**
@@ -35,16 +45,37 @@ export class Decision {
    */
   clusterOf(attempt: u32, out: View): bool {
     this.problem = "";
-    const configured = this.plan.groupOf(attempt);
-    if (this.overriding.length > 0) {
-      const index = groupIndex(attempt, this.overriding.length);
-      if (index != this.decided) this.decide(index);
-      if (this.valid) {
-        out.set(this.picked.ptr, this.picked.length);
-        return out.equals(unchecked(configured.clusters[0]));
-      }
+    const plan = this.plan;
+    const turn = plan.refreshes ? attempt : 1;
+    const configured = plan.groupOf(turn);
+    const isFirst = !this.pickOverride(turn, out) && this.pickFrom(configured, out) == 0;
+    const first = unchecked(configured.clusters[0]);
+    if (plan.composites.length > 0) return this.resolve(attempt, first, out);
+    return isFirst || out.equals(first);
+  }
+
+  // Replaces a composite cluster in `out` by the one that the attempt uses, and likewise finds the default.
+  private resolve(attempt: u32, first: Bytes, out: View): bool {
+    this.isUncertain = false;
+    const composites = this.plan.composites;
+    const picked = compositeNamed(composites, out);
+    if (picked != null) {
+      const candidate = picked.clusterOf(attempt);
+      this.isUncertain = candidate != null && candidate.watched && candidate.state == HostState.UNKNOWN;
+      out.setBytes(nameOf(candidate));
     }
-    return this.pickFrom(configured, out) == 0;
+    staticFirst.setBytes(first);
+    const composite = compositeNamed(composites, staticFirst);
+    return out.equals(composite != null ? nameOf(composite.defaultOf(attempt)) : first);
+  }
+
+  // Sets `out` to the override's pick; false where there is no valid one.
+  private pickOverride(turn: u32, out: View): bool {
+    if (this.overriding.length == 0) return false;
+    const index = groupIndex(turn, this.overriding.length);
+    if (index != this.decided) this.decide(index);
+    if (this.valid) out.set(this.picked.ptr, this.picked.length);
+    return this.valid;
   }
 
   private decide(index: i32): void {
@@ -52,11 +83,11 @@ export class Decision {
     const group = this.group;
     this.overriding.groupAt(index, group);
     this.problem = group.problem;
-    if (this.problem.length == 0) this.pickOverride(group);
+    if (this.problem.length == 0) this.pickGroup(group);
     this.valid = this.problem.length == 0;
   }
 
-  private pickOverride(group: OverrideGroup): void {
+  private pickGroup(group: OverrideGroup): void {
     if (group.hasClusters) {
       group.pick(this.random, this.picked);
       return;

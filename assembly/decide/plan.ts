@@ -1,7 +1,6 @@
 import { Bytes, View } from "../bytes";
-import { BaseRoute } from "../specifiers/route";
 import { groupIndex } from "./attempt";
-import { Chain } from "./chain";
+import { Composite } from "./composite";
 import { Group } from "./group";
 import { HashPolicy } from "./hash-policy";
 
@@ -17,6 +16,8 @@ export enum SlotForm {
   SLOT_PER_ATTEMPT,
   ONE_SLOT,
 }
+
+const NO_COMPOSITES = new StaticArray<Composite>(0);
 
 /** The settings of a route, ready to decide by, shared by all requests of a VM. */
 @final
@@ -34,14 +35,14 @@ export class Plan {
   pin: bool = false;
   /** Dynamic metadata namespace of the per-request override, or null. */
   overrideNamespace: Bytes | null = null;
+  /** The composite clusters that a pick may name. */
+  composites: StaticArray<Composite> = NO_COMPOSITES;
+  /** Some composite cluster may skip clusters, so what is known about them matters at every attempt. */
+  skipsClusters: bool = false;
+  /** Every attempt has a group of its own; else all of them use that of attempt 1. */
+  refreshes: bool = true;
   /** The upstream role decides the next attempt from the metadata as it then is. */
   readMetadataPerAttempt: bool = false;
-  /** The route specifiers that requests of the route are given to, or null. */
-  chain: Chain | null = null;
-  /** Number of slots in the routes whose cluster a specifier's priority groups replace. */
-  overrideSlots: i32 = 0;
-  /** The route as its specifiers see it; null in the plan of a virtual host, for requests without a route. */
-  resolved: BaseRoute | null = null;
   /** Some group has several clusters, so the random value matters. */
   readonly isWeighted: bool;
 
@@ -56,12 +57,12 @@ export class Plan {
 
   /** Whether the upstream role has work on this route, and needs the random value of the request. */
   get decidesPerAttempt(): bool {
-    return this.slotForm == SlotForm.ONE_SLOT || this.readMetadataPerAttempt;
+    return this.slotForm == SlotForm.ONE_SLOT || this.readMetadataPerAttempt || this.skipsClusters;
   }
 
-  /** Whether the route has priority groups of its own; with specifiers it may have none. */
-  get hasGroups(): bool {
-    return this.groups.length > 0;
+  /** Whether the random value of a request may matter. */
+  get usesRandom(): bool {
+    return this.isWeighted || this.overrideNamespace != null;
   }
 
   /** The first configured group of that name, or null. */

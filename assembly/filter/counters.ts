@@ -6,6 +6,7 @@ export namespace Counter {
   export const SLOT_WRITE_FAILED: i32 = 3;
   export const OVERRIDE_INVALID: i32 = 4;
   export const OVERRIDE_GROUP_INVALID: i32 = 5;
+  export const AVAILABILITY_UNKNOWN: i32 = 6;
 }
 
 /** Names by counter. */
@@ -16,4 +17,5 @@ export const COUNTER_NAMES: StaticArray<string> = [
   "attempt_router.slot_write_failed",
   "attempt_router.override_invalid",
   "attempt_router.override_group_invalid",
+  "attempt_router.availability_unknown",
 ];

@@ -7,6 +7,7 @@ import { DYNAMIC_METADATA } from "./names";
 import { report } from "./report";
 
 const PLACE = "override_metadata_namespace";
+const UNKNOWN_HOSTS = "whether a cluster has a host is not known, it counts as having one";
 const metadata = new View();
 
 // One request is decided at a time, so all of them share this one.
@@ -29,6 +30,9 @@ export function decideAttempt(host: Host, current: Decision, attempt: u32, out: 
   const isDefault = current.clusterOf(attempt, out);
   if (current.problem.length > 0) {
     report(host, current.plan, Counter.OVERRIDE_GROUP_INVALID, PLACE, current.problem);
+  }
+  if (current.isUncertain) {
+    report(host, current.plan, Counter.AVAILABILITY_UNKNOWN, "composite_clusters", UNKNOWN_HOSTS);
   }
   return isDefault;
 }

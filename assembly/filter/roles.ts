@@ -43,8 +43,7 @@ export class Roles {
   }
 }
 
-/** The role of the plugin that the proxy calls for. */
-export function readRole(host: Host): Role {
+function readRole(host: Host): Role {
   if (!host.property(PLUGIN_ROOT_ID, rootId)) return Role.UNKNOWN;
   let role = Role.UNKNOWN;
   if (rootId.equals(DOWNSTREAM)) role = Role.DOWNSTREAM;

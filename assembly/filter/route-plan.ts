@@ -1,14 +1,19 @@
 import { Bytes, View, decode } from "../bytes";
+import { Candidates } from "../decide/candidates";
 import { Plan } from "../decide/plan";
 import { Host, LogLevel } from "../host/host";
-import { readPlan } from "../settings/plan";
+import { compile } from "../settings/compile";
 import { MetadataField, findNamespace } from "../wire/metadata";
 import { PlanCache } from "../settings/plan-cache";
 import { Problem } from "../settings/problem";
+import { readRouteSettings } from "../settings/route-settings";
 import { settingsId } from "../settings/settings-id";
 import { readStruct } from "../settings/struct";
 import { Counter } from "./counters";
-import { NAMESPACE, ROUTE_METADATA, ROUTE_NAME, VIRTUAL_HOST_METADATA, VIRTUAL_HOST_NAME } from "./names";
+import { NAMESPACE, ROUTE_METADATA, ROUTE_NAME } from "./names";
+
+/** The clusters that the composites of this VM's routes list. */
+export const candidates = new Candidates();
 
 const cache = new PlanCache();
 const routeName = new View();
@@ -20,29 +25,18 @@ const struct = new View();
  * wrong. The route's metadata is read the first time its name is seen.
  */
 export function planOfRoute(host: Host): Plan | null {
-  return host.property(ROUTE_NAME, routeName) ? planOfName(host, ROUTE_METADATA) : null;
-}
-
-/**
- * As `planOfRoute`; where no route was resolved, the plan of the virtual host: its specifiers run without a route.
- */
-export function planOfRequest(host: Host): Plan | null {
-  if (host.property(ROUTE_NAME, routeName)) return planOfName(host, ROUTE_METADATA);
-  return host.property(VIRTUAL_HOST_NAME, routeName) ? planOfName(host, VIRTUAL_HOST_METADATA) : null;
-}
-
-function planOfName(host: Host, metadataOf: Bytes): Plan | null {
+  if (!host.property(ROUTE_NAME, routeName)) return null;
   const id = settingsId(routeName);
   let plan: Plan | null = null;
-  if (id != 0) plan = cache.find(id) ? cache.plan : load(host, id, metadataOf);
+  if (id != 0) plan = cache.find(id) ? cache.plan : load(host, id);
   host.release(routeName);
   return plan;
 }
 
-function load(host: Host, id: u64, metadataOf: Bytes): Plan | null {
+function load(host: Host, id: u64): Plan | null {
   const name = routeName.copy();
   const problem = new Problem();
-  const plan = read(host, name, metadataOf, problem);
+  const plan = read(host, name, problem);
   if (problem.exists) {
     host.increment(Counter.SETTINGS_ERROR);
     host.log(LogLevel.ERROR, 'settings of route "' + decode(name) + '": ' + problem.toString());
@@ -51,9 +45,9 @@ function load(host: Host, id: u64, metadataOf: Bytes): Plan | null {
   return plan;
 }
 
-function read(host: Host, name: Bytes, metadataOf: Bytes, problem: Problem): Plan | null {
-  if (!host.property(metadataOf, metadata)) {
-    problem.note("", "metadata", "none");
+function read(host: Host, name: Bytes, problem: Problem): Plan | null {
+  if (!host.property(ROUTE_METADATA, metadata)) {
+    problem.note("", "route metadata", "none");
     return null;
   }
   const plan = parse(name, problem);
@@ -71,5 +65,6 @@ function parse(name: Bytes, problem: Problem): Plan | null {
     problem.note("", "an object", "bytes that are none, or one that is nested too deep");
     return null;
   }
-  return readPlan(value, name, problem);
+  const settings = readRouteSettings(value, problem);
+  return problem.exists ? null : compile(settings, name, candidates);
 }

@@ -17,7 +17,7 @@ export function onUpstreamRequest(host: Host): void {
   if (plan == null || !plan.decidesPerAttempt) return;
   const next = <u32>readNumber(host, ATTEMPT_COUNT_ATTRIBUTE) + 1;
   const decision = startDecision(host, plan);
-  decision.random = readNumber(host, RANDOM_KEY);
+  if (plan.usesRandom) decision.random = readNumber(host, RANDOM_KEY);
   // Written also where it is the default: the slot may hold what was decided before.
   decideAttempt(host, decision, next, cluster);
   const isOneSlot = plan.slotForm == SlotForm.ONE_SLOT;

@@ -1,4 +1,5 @@
 import { Bytes, encode, encodeLowerCase, sameBytes } from "../bytes";
+import { Candidates } from "../decide/candidates";
 import { Group, group } from "../decide/group";
 import { HashPolicy, HashSource } from "../decide/hash-policy";
 import { Plan, RandomSource } from "../decide/plan";
@@ -6,26 +7,49 @@ import { HashPolicy as HashPolicyMessage } from "../proto/attempt_router/v1/Hash
 import { RouteSettings } from "../proto/attempt_router/v1/RouteSettings";
 import { PriorityGroup } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroup";
 import { PriorityGroupClusterSpecifier } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroupClusterSpecifier";
+import { compileComposites } from "./composites";
 
 const HOST = encode("host");
 
-/** Turns legal settings into the form that decisions are made by: names as bytes, weights as intervals. */
-export function compile(settings: RouteSettings, routeName: Bytes): Plan {
+/**
+ * Turns legal settings into the form that decisions are made by: names as bytes, weights as intervals. `candidates`
+ * are the clusters of all composites, those of other routes too.
+ */
+export function compile(settings: RouteSettings, routeName: Bytes, candidates: Candidates): Plan {
   const specifier = settings.priorityGroup;
-  if (specifier == null) return new Plan(routeName, new StaticArray<Group>(0));
-  const plan = new Plan(routeName, compileGroups(specifier.priorityGroups));
+  const groups = specifier != null ? compileGroups(specifier.priorityGroups) : onlyCluster(settings.cluster);
+  const plan = new Plan(routeName, groups);
   plan.slots = settings.slots;
   plan.slotForm = settings.slotForm;
   plan.pin = settings.pin;
+  compileComposite(plan, settings, candidates);
+  if (specifier != null) compileSpecifier(plan, settings, specifier);
+  return plan;
+}
+
+// A route with a cluster of its own is a chain of one group.
+function onlyCluster(name: string): StaticArray<Group> {
+  const cluster = StaticArray.fromArray<Bytes>([encode(name)]);
+  return StaticArray.fromArray<Group>([group(new StaticArray<u8>(0), cluster, StaticArray.fromArray<u32>([1]))]);
+}
+
+function compileComposite(plan: Plan, settings: RouteSettings, candidates: Candidates): void {
+  const refresh = settings.refreshClusterOnRetry;
+  plan.refreshes = refresh == null || refresh.value;
+  const flag = settings.skipClustersWithoutHosts;
+  const skip = flag == null || flag.value;
+  plan.composites = compileComposites(settings.compositeClusters, skip, candidates);
+  plan.skipsClusters = skip && plan.composites.length > 0;
+}
+
+function compileSpecifier(plan: Plan, settings: RouteSettings, specifier: PriorityGroupClusterSpecifier): void {
   const namespace = specifier.overrideMetadataNamespace;
   if (namespace.length > 0) plan.overrideNamespace = encode(namespace);
   plan.readMetadataPerAttempt = settings.readMetadataPerAttempt;
   compileRandomSource(plan, specifier, settings.hashPolicy);
-  return plan;
 }
 
-/** Turns legal groups into the form that clusters are picked from. */
-export function compileGroups(messages: PriorityGroup[]): StaticArray<Group> {
+function compileGroups(messages: PriorityGroup[]): StaticArray<Group> {
   const groups = new StaticArray<Group>(messages.length);
   for (let i = 0; i < messages.length; i++) groups[i] = compileGroup(messages[i]);
   return groups;

@@ -6,6 +6,9 @@ import { METADATA_NAMESPACE, PIN_KEY } from "./types.js";
 
 type Message = { [key: string]: Json };
 
+/** The fields that the slots stand in for. */
+const SPECIFIERS = ["inline_cluster_specifier_plugin", "cluster_specifier_plugin", "cluster"];
+
 /** Rewrites that replace the matched part of the path, and so need the match that they were written for. */
 const MATCH_REWRITES = ["prefix_rewrite", "path_rewrite_policy"];
 
@@ -28,7 +31,8 @@ export function pinnedCopy(planned: PriorityGroupRoute, specifier: Json): Json {
     },
     route: {
       inline_cluster_specifier_plugin: specifier,
-      ...without(submessage(copy, "route"), ["inline_cluster_specifier_plugin", "cluster_specifier_plugin"]),
+      ...without(submessage(copy, "route"), SPECIFIERS),
+      ...(planned.retryPolicy === undefined ? {} : { retry_policy: planned.retryPolicy }),
     },
   };
 }

@@ -1,9 +1,13 @@
 import { InputError, type Finding, type Warning } from "../findings.js";
 import { Cursor } from "../yaml/cursor.js";
 import { Editor, pairOf } from "../yaml/edit.js";
+import type { Json } from "../yaml/scalar.js";
 import type { Source } from "../yaml/source.js";
 import { changesAttemptHeader, namesAttemptHeader } from "./attempt-header.js";
 import { Clusters } from "./clusters.js";
+import { compositeCluster, skipsClusters, type CompositeContext } from "./composite-route.js";
+import { otherUses, runtimeSkips } from "./composite-uses.js";
+import { Composites } from "./composites.js";
 import {
   findResources,
   routesOf,
@@ -24,7 +28,8 @@ import {
 } from "./priority-group.js";
 import { pinnedCopy } from "./pin.js";
 import { groupsOf, routeName } from "./settings.js";
-import type { SlotForm } from "./types.js";
+import { changeItems } from "./lists.js";
+import { NO_HOST_CLUSTER, type SlotForm } from "./types.js";
 import { hasEarlierFilters, moduleCluster, routersOf, wireCluster, wireConnectionManager } from "./wiring.js";
 
 /** Everything that lowering one file will change, before anything is changed. */
@@ -43,8 +48,16 @@ export function planFile(source: Source, options: PlanOptions): Plan {
   const root = Cursor.root(source);
   const resources = findResources(root, plan.findings);
   if (resources === undefined) throw new InputError(plan.findings);
-  new Planner(plan, resources, options).run(root);
+  new Planner(plan, root, resources, options).run();
   return plan;
+}
+
+const DYNAMIC_ROUTES =
+  "routes that come from RDS or SRDS are not in this file: those that name a composite cluster will not find it";
+
+function noHostCluster(): Json {
+  const load_assignment = { cluster_name: NO_HOST_CLUSTER };
+  return { name: NO_HOST_CLUSTER, type: "STATIC", connect_timeout: "1s", load_assignment };
 }
 
 /** What the filter chain of a connection manager means for its routes. */
@@ -57,6 +70,9 @@ interface Chain {
 
 class Planner {
   private readonly clusters: Clusters;
+  private readonly context: CompositeContext;
+  /** Clusters that the output has in addition. */
+  private readonly added: Json[] = [];
   /** Offsets of the specifiers that were met where one may stand. */
   private readonly known = new Set<number>();
   /** Listeners whose routes need the upstream role in a cluster's own filters, by cluster. */
@@ -64,18 +80,23 @@ class Planner {
 
   constructor(
     private readonly plan: Plan,
+    private readonly root: Cursor,
     private readonly resources: Resources,
     private readonly options: PlanOptions,
   ) {
     this.clusters = new Clusters(resources);
+    const closed = resources.kind === "bootstrap" && root.at("dynamic_resources", "cds_config") === undefined;
+    this.context = { composites: new Composites(resources.clusters, closed), skip: runtimeSkips(root) };
   }
 
-  run(root: Cursor): void {
+  run(): void {
     for (const site of this.resources.connectionManagers) this.planManager(site);
     for (const site of this.resources.looseRouteConfigs) this.planLooseConfig(site);
     this.wireClusters();
-    if (!this.plan.editor.isEmpty) this.addModuleCluster(root);
-    this.rejectUnknownPlaces(root);
+    if (!this.plan.editor.isEmpty) this.addModuleCluster();
+    this.replaceComposites();
+    this.changeClusters();
+    this.rejectUnknownPlaces();
   }
 
   private planManager(site: ConnectionManagerSite): void {
@@ -85,11 +106,11 @@ class Planner {
     const routes = site.routeConfigs.flatMap((config) => this.planConfig(config, chain));
     const dynamic = site.dynamicRoutes && this.options.rds;
     if (routes.length === 0 && !dynamic) return;
-    const oneSlot = routes.filter((route) => route.form === "ONE_SLOT");
-    const needsUpstream = oneSlot.length > 0 || (dynamic && !this.options.attemptHeader);
+    const perAttempt = routes.filter((route) => this.decidesPerAttempt(route));
+    const needsUpstream = perAttempt.length > 0 || (dynamic && !this.options.attemptHeader);
     wireConnectionManager(site, needsUpstream, this.options, this.plan.editor, this.plan.findings);
     const everyCluster = dynamic && !this.options.attemptHeader;
-    if (needsUpstream) this.noteUpstreamUse(site.listenerName, everyCluster ? undefined : clusterNames(oneSlot));
+    if (needsUpstream) this.noteUpstreamUse(site.listenerName, everyCluster ? undefined : clusterNames(perAttempt));
   }
 
   private planLooseConfig(site: RouteConfigSite): void {
@@ -124,12 +145,15 @@ class Planner {
     const listed = new Set(host.list("routes").map((route) => route.offset));
     const routes = routesOf(host).flatMap((route) => {
       this.checkPluginName(route, plugins);
-      const use = specifierUse(route, plugins);
+      const use = specifierUse(route, plugins) ?? this.compositeUse(route);
       if (use === undefined) return [];
       this.known.add(use.specifier.offset);
       const changes = chain.changesHeader || changesAttemptHeader([site.config, host, route]);
       const pin = chain.pin && listed.has(route.offset);
-      const planned = this.planOne(route, use, changes, pin);
+      const planned = this.planOne(route, host, use, changes, pin);
+      for (const group of use.specifier.list("priority_groups")) {
+        for (const cluster of group.list("clusters")) this.known.add(cluster.field("cluster_name")?.offset ?? -1);
+      }
       this.clusters.check(planned, site, this.plan.findings);
       return [planned];
     });
@@ -153,11 +177,21 @@ class Planner {
     }
   }
 
-  private planOne(route: Cursor, use: SpecifierUse, changes: boolean, pin: boolean): PriorityGroupRoute {
+  private compositeUse(route: Cursor): SpecifierUse | undefined {
+    const cluster = compositeCluster(route, this.context);
+    return cluster === undefined ? undefined : { specifier: cluster, field: "cluster" };
+  }
+
+  /** Whether the upstream role has work on a route. */
+  private decidesPerAttempt(route: PriorityGroupRoute): boolean {
+    return route.form === "ONE_SLOT" || skipsClusters(route.settings, this.context);
+  }
+
+  private planOne(route: Cursor, host: Cursor, use: SpecifierUse, changes: boolean, pin: boolean): PriorityGroupRoute {
     const form: SlotForm = this.options.attemptHeader && !changes ? "SLOT_PER_ATTEMPT" : "ONE_SLOT";
-    const planned = planRoute(route, use, { form, pin }, this.plan.findings);
+    const planned = planRoute(route, host, use, { form, pin }, this.context, this.plan.findings);
     if (form === "ONE_SLOT" || !this.clustersChangeHeader(planned)) return planned;
-    return planRoute(route, use, { form: "ONE_SLOT", pin }, []);
+    return planRoute(route, host, use, { form: "ONE_SLOT", pin }, this.context, []);
   }
 
   /** A cluster's own upstream filters see the same header map as the router does. */
@@ -185,9 +219,9 @@ class Planner {
       if (specifier === undefined || used.has(specifier.offset)) continue;
       this.known.add(specifier.offset);
       const use = { specifier, field: "cluster_specifier_plugin" } as const;
-      this.plan.unusedSpecifiers.push(
-        planRoute(items[index] as Cursor, use, { form: "SLOT_PER_ATTEMPT", pin: false }, this.plan.findings),
-      );
+      const form = { form: "SLOT_PER_ATTEMPT", pin: false } as const;
+      const plugin = items[index] as Cursor;
+      this.plan.unusedSpecifiers.push(planRoute(plugin, undefined, use, form, this.context, this.plan.findings));
     }
     if (removed.length === 0 || config.map === undefined || list?.seq === undefined) return;
     const pair = pairOf(config.map, "cluster_specifier_plugins");
@@ -220,23 +254,38 @@ class Planner {
     }
   }
 
-  private addModuleCluster(root: Cursor): void {
+  private addModuleCluster(): void {
     const cluster = moduleCluster(this.options.module);
     const wired = this.resources.kind === "bootstrap";
     if (cluster === undefined || !wired || this.options.module.kind !== "remote") return;
     const { cluster: name } = this.options.module;
-    if (this.clusters.has(name)) return;
-    const resources = root.field("static_resources");
-    const list = resources?.field("clusters");
-    if (list?.seq !== undefined) this.plan.editor.insertItem(list.seq, list.items().length, cluster);
-    else if (resources?.map !== undefined) this.plan.editor.set(resources.map, "clusters", [cluster]);
+    if (!this.clusters.has(name)) this.added.push(cluster);
   }
 
-  private rejectUnknownPlaces(root: Cursor): void {
-    for (const { offset, path } of everySpecifier(root)) {
+  /** Nothing names the composite clusters any more, and Envoy before 1.37 does not know their type. */
+  private replaceComposites(): void {
+    const { composites } = this.context;
+    if (composites.isEmpty) return;
+    composites.check(this.plan.findings);
+    this.plan.findings.push(...otherUses(this.root, composites, this.known));
+    this.added.push(noHostCluster());
+    for (const site of this.resources.connectionManagers) {
+      if (site.dynamicRoutes) this.plan.warnings.push(site.manager.finding(DYNAMIC_ROUTES));
+    }
+  }
+
+  private changeClusters(): void {
+    const removed = this.context.composites.indexes;
+    const resources = this.root.field("static_resources");
+    if (resources?.map === undefined || removed.size + this.added.length === 0) return;
+    changeItems(resources, "clusters", removed, this.added, this.plan.editor);
+  }
+
+  private rejectUnknownPlaces(): void {
+    for (const { offset, path } of everySpecifier(this.root)) {
       if (this.known.has(offset)) continue;
       const message = "expected a priority-group specifier only where a route can be lowered, found one here";
-      this.plan.findings.push(root.source.finding(offset, path, message));
+      this.plan.findings.push(this.root.source.finding(offset, path, message));
     }
   }
 }
@@ -253,7 +302,5 @@ function tellPinnedApart(routes: PriorityGroupRoute[]): void {
 }
 
 function clusterNames(routes: readonly PriorityGroupRoute[]): string[] {
-  return routes.flatMap((route) =>
-    groupsOf(route.settings).flatMap((group) => group.clusters.map((cluster) => cluster.cluster_name)),
-  );
+  return routes.flatMap(({ slots }) => slots.flatMap((slot) => [slot.defaultCluster, ...slot.otherClusters]));
 }

@@ -2,13 +2,20 @@ import type { Finding } from "../findings.js";
 import type { Cursor } from "../yaml/cursor.js";
 import { pairOf, type Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
+import {
+  compositeRouteFindings,
+  refreshingPolicy,
+  slotsOf,
+  withComposites,
+  type CompositeContext,
+} from "./composite-route.js";
 import { hashPolicies } from "./hash-policy.js";
 import {
   groupsOf,
   isMessage,
   messageJson,
-  priorityGroupSettings,
   routeName,
+  routeSettings,
   type RouteForm,
   type RouteSettings,
 } from "./settings.js";
@@ -19,14 +26,19 @@ import { METADATA_NAMESPACE, TYPE, type SlotForm } from "./types.js";
 const MAX_SLOTS = 100;
 const INLINE = "inline_cluster_specifier_plugin";
 const NAMED = "cluster_specifier_plugin";
+const CLUSTER = "cluster";
+const REFRESH = "refresh_cluster_on_retry";
 
-/** The typed_config of a priority-group specifier, and the field of the route's action that leads to it. */
+/**
+ * The typed_config of a priority-group specifier, and the field of the route's action that leads to it; or the name of
+ * the route's composite cluster.
+ */
 export interface SpecifierUse {
   specifier: Cursor;
-  field: typeof INLINE | typeof NAMED;
+  field: typeof INLINE | typeof NAMED | typeof CLUSTER;
 }
 
-/** One route with a priority-group specifier, ready to be validated and rewritten. */
+/** One route with a priority-group specifier or a composite cluster, ready to be validated and rewritten. */
 export interface PriorityGroupRoute {
   route: Cursor;
   use: SpecifierUse;
@@ -34,6 +46,9 @@ export interface PriorityGroupRoute {
   pin: boolean;
   settings: RouteSettings;
   name: string;
+  slots: Slot[];
+  /** What the route's retry policy becomes, where it has to change. */
+  retryPolicy?: Json;
 }
 
 /** The priority-group specifier that a plugin (`extension: {name, typed_config}`) holds, if it is one. */
@@ -52,17 +67,50 @@ export function specifierUse(route: Cursor, plugins: ReadonlyMap<string, Cursor>
   return named === undefined ? undefined : { specifier: named, field: NAMED };
 }
 
-export function planRoute(route: Cursor, use: SpecifierUse, form: RouteForm, findings: Finding[]): PriorityGroupRoute {
+/** `host` is the route's virtual host; undefined for a specifier that no route uses. */
+export function planRoute(
+  route: Cursor,
+  host: Cursor | undefined,
+  use: SpecifierUse,
+  form: RouteForm,
+  context: CompositeContext,
+  findings: Finding[],
+): PriorityGroupRoute {
+  const base =
+    use.field === CLUSTER ? clusterSettings(route, use, form) : specifierSettings(route, use, form, findings);
+  const retries = host === undefined ? undefined : refreshingPolicy(route, host);
+  const settings = withComposites(base, context, retries?.refreshes ?? true);
+  const planned: PriorityGroupRoute = {
+    route,
+    use,
+    ...form,
+    settings,
+    name: routeName(route.field("name")?.string(), settings),
+    slots: slotsOf(settings, context),
+  };
+  if (host === undefined || settings === base) return planned;
+  findings.push(...compositeRouteFindings(route, host, settings, context));
+  return retries === undefined ? planned : { ...planned, retryPolicy: retries.policy };
+}
+
+function clusterSettings(route: Cursor, use: SpecifierUse, form: RouteForm): RouteSettings {
+  return routeSettings({ cluster: use.specifier.json() }, form, 1, ownSettings(route));
+}
+
+function specifierSettings(route: Cursor, use: SpecifierUse, form: RouteForm, findings: Finding[]): RouteSettings {
   const group = messageJson(use.specifier, findings);
   const usesHash = isMessage(group) && (group["use_hash_policy"] === true || group["use_hash_policy"] === "true");
   const action = route.field("route");
   const policies = usesHash && action !== undefined ? hashPolicies(action, findings) : undefined;
-  const ownMetadata = route.at("metadata", "filter_metadata", METADATA_NAMESPACE)?.json();
-  const own = isMessage(ownMetadata) ? ownMetadata : {};
   const count = groupsOf({ priority_group: group }).length;
-  const settings = priorityGroupSettings(group, policies, form, Math.min(Math.max(count, 1), MAX_SLOTS), own);
   rejectUnsupported(use.specifier, count, findings);
-  return { route, use, ...form, settings, name: routeName(route.field("name")?.string(), settings) };
+  const chain = { priority_group: group, ...(policies === undefined ? {} : { hash_policy: policies }) };
+  return routeSettings(chain, form, Math.min(Math.max(count, 1), MAX_SLOTS), ownSettings(route));
+}
+
+function ownSettings(route: Cursor): { [key: string]: Json } {
+  const own = route.at("metadata", "filter_metadata", METADATA_NAMESPACE)?.json();
+  return isMessage(own) ? own : {};
 }
 
 /** Writes a planned route: its name, its settings, and the slots in the place of the specifier. */
@@ -78,6 +126,14 @@ export function rewriteRoute(planned: PriorityGroupRoute, editor: Editor): void 
   // A pair that came with a merge key is only written where it stands once the merge key is written out.
   if (pair === undefined) editor.touch(action.map);
   else editor.replacePair(action.map, pair, INLINE, slotSpecifier(planned));
+  setRetryPolicy(planned, action, editor);
+}
+
+function setRetryPolicy({ retryPolicy }: PriorityGroupRoute, action: Cursor, editor: Editor): void {
+  if (retryPolicy === undefined || action.map === undefined) return;
+  const own = action.field("retry_policy");
+  if (own?.map === undefined) editor.set(action.map, "retry_policy", retryPolicy);
+  else if (own.field(REFRESH)?.bool() !== true) editor.set(own.map, REFRESH, true);
 }
 
 function setSettings(route: Cursor, settings: RouteSettings, editor: Editor): void {
@@ -91,17 +147,10 @@ function setSettings(route: Cursor, settings: RouteSettings, editor: Editor): vo
 }
 
 /** The slots of a planned route, as the value of inline_cluster_specifier_plugin. */
-export function slotSpecifier({ settings, form }: PriorityGroupRoute): Json {
-  const lists = groupsOf(settings).map((group) => group.clusters.map((cluster) => cluster.cluster_name));
-  if (form === "ONE_SLOT") {
-    return oneSlotSpecifier({ defaultCluster: lists[0]?.[0] ?? "", otherClusters: [...new Set(lists.flat())] });
-  }
-  return slotPerAttemptSpecifier(lists.map(slotOf));
-}
-
-function slotOf(clusters: string[]): Slot {
-  const [defaultCluster = "", ...others] = [...new Set(clusters)];
-  return { defaultCluster, otherClusters: others };
+export function slotSpecifier({ slots, form }: PriorityGroupRoute): Json {
+  if (form !== "ONE_SLOT") return slotPerAttemptSpecifier(slots);
+  const all = new Set(slots.flatMap((slot) => [slot.defaultCluster, ...slot.otherClusters]));
+  return oneSlotSpecifier({ defaultCluster: slots[0]?.defaultCluster ?? "", otherClusters: [...all] });
 }
 
 function rejectUnsupported(specifier: Cursor, groups: number, findings: Finding[]): void {

@@ -52,16 +52,14 @@ function weightJson(json: Json): Json {
   return value < 2 ** 31 ? value : String(value);
 }
 
-/** The settings of a priority-group route. `own` are those the user wrote into the route's metadata. */
-export function priorityGroupSettings(
-  group: Json,
-  hashPolicy: Json[] | undefined,
+/** The settings of a route with this chain. `own` are those the user wrote into the route's metadata. */
+export function routeSettings(
+  chain: { [key: string]: Json },
   { form, pin }: RouteForm,
   slots: number,
   own: { [key: string]: Json },
 ): RouteSettings {
-  const settings: RouteSettings = { ...own, priority_group: group };
-  if (hashPolicy !== undefined) settings["hash_policy"] = hashPolicy;
+  const settings: RouteSettings = { ...own, ...chain };
   if (form === "ONE_SLOT") settings["slot_form"] = form;
   settings["slots"] = slots;
   if (pin) settings["pin"] = true;
@@ -88,8 +86,13 @@ export function canonicalJson(value: Json): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
 }
 
-/** The groups of well-formed settings; whatever is not a group with clusters is left out. */
+/**
+ * The groups of well-formed settings; whatever is not a group with clusters is left out. A cluster of the route's own
+ * is a group of its own.
+ */
 export function groupsOf(settings: RouteSettings): PriorityGroup[] {
+  const cluster = settings["cluster"];
+  if (typeof cluster === "string") return [{ name: "", clusters: [{ cluster_name: cluster, weight: 1 }] }];
   const specifier = settings["priority_group"];
   const groups = isMessage(specifier) ? specifier["priority_groups"] : undefined;
   if (!Array.isArray(groups)) return [];

@@ -17,6 +17,7 @@ export const TYPE = {
   bootstrap: `${GOOGLE}envoy.config.bootstrap.v3.Bootstrap`,
   route: `${GOOGLE}envoy.config.route.v3.Route`,
   routeList: `${GOOGLE}envoy.config.route.v3.RouteList`,
+  compositeCluster: `${GOOGLE}envoy.extensions.clusters.composite.v3.ClusterConfig`,
   upstreamTls: `${GOOGLE}envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext`,
 } as const;
 
@@ -26,6 +27,8 @@ export const METADATA_NAMESPACE = "attempt_router";
 export const DOWNSTREAM_FILTER = "attempt_router";
 export const RESOLVE_FILTER = "attempt_router_resolve";
 export const UPSTREAM_FILTER = "attempt_router_upstream";
+/** A static cluster without endpoints: where an attempt ends for which no cluster has a host. */
+export const NO_HOST_CLUSTER = "attempt_router_no_host";
 
 /** Filter state keys, as the module's set_property writes them. */
 export const ONE_SLOT_KEY = "wasm.attempt_router.cluster";

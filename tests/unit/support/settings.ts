@@ -15,6 +15,13 @@ export function groupOf(name: string, clusters: string[], weights: u32[]): Uint8
   return structValue([entry("name", stringValue(name)), entry("clusters", listValue(items))]);
 }
 
+/** A composite cluster, as a settings value. */
+export function composite(name: string, clusters: string[]): Uint8Array {
+  const items = new Array<Uint8Array>();
+  for (let i = 0; i < clusters.length; i++) items.push(structValue([entry("name", stringValue(clusters[i]))]));
+  return structValue([entry("name", stringValue(name)), entry("clusters", listValue(items))]);
+}
+
 /** The settings of a chain that is picked by header `x-pick`; `more` are further fields of the settings. */
 export function chain(groups: Uint8Array[], more: Uint8Array[] = []): Uint8Array {
   const specifier = structValue([
@@ -32,7 +39,7 @@ export function hostOnRoute(name: string, settings: Uint8Array): FakeHost {
   return host;
 }
 
-function bytes(array: Uint8Array): Bytes {
+export function bytes(array: Uint8Array): Bytes {
   const result = new StaticArray<u8>(array.length);
   memory.copy(changetype<usize>(result), array.dataStart, array.length);
   return result;

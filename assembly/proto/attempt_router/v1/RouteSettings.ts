@@ -5,8 +5,10 @@
 import { Writer, Reader } from "as-proto/assembly";
 import { PriorityGroupClusterSpecifier } from "../../envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroupClusterSpecifier";
 import { HashPolicy } from "./HashPolicy";
-import { RouteSpecifiers } from "./RouteSpecifiers";
+import { CompositeCluster } from "./CompositeCluster";
+import { BoolValue } from "../../google/protobuf/BoolValue";
 import { SlotForm } from "./SlotForm";
+import { Availability } from "./Availability";
 
 export class RouteSettings {
   static encode(message: RouteSettings, writer: Writer): void {
@@ -38,13 +40,38 @@ export class RouteSettings {
     writer.uint32(48);
     writer.bool(message.readMetadataPerAttempt);
 
-    const routeSpecifiers = message.routeSpecifiers;
-    if (routeSpecifiers !== null) {
-      writer.uint32(58);
+    writer.uint32(58);
+    writer.string(message.cluster);
+
+    const compositeClusters = message.compositeClusters;
+    for (let i: i32 = 0; i < compositeClusters.length; ++i) {
+      writer.uint32(66);
       writer.fork();
-      RouteSpecifiers.encode(routeSpecifiers, writer);
+      CompositeCluster.encode(compositeClusters[i], writer);
       writer.ldelim();
     }
+
+    const skipClustersWithoutHosts = message.skipClustersWithoutHosts;
+    if (skipClustersWithoutHosts !== null) {
+      writer.uint32(74);
+      writer.fork();
+      BoolValue.encode(skipClustersWithoutHosts, writer);
+      writer.ldelim();
+    }
+
+    const refreshClusterOnRetry = message.refreshClusterOnRetry;
+    if (refreshClusterOnRetry !== null) {
+      writer.uint32(82);
+      writer.fork();
+      BoolValue.encode(refreshClusterOnRetry, writer);
+      writer.ldelim();
+    }
+
+    writer.uint32(88);
+    writer.int32(message.availability);
+
+    writer.uint32(96);
+    writer.uint32(message.availabilityIntervalMs);
   }
 
   static decode(reader: Reader, length: i32): RouteSettings {
@@ -82,10 +109,35 @@ export class RouteSettings {
           break;
 
         case 7:
-          message.routeSpecifiers = RouteSpecifiers.decode(
+          message.cluster = reader.string();
+          break;
+
+        case 8:
+          message.compositeClusters.push(
+            CompositeCluster.decode(reader, reader.uint32())
+          );
+          break;
+
+        case 9:
+          message.skipClustersWithoutHosts = BoolValue.decode(
             reader,
             reader.uint32()
           );
+          break;
+
+        case 10:
+          message.refreshClusterOnRetry = BoolValue.decode(
+            reader,
+            reader.uint32()
+          );
+          break;
+
+        case 11:
+          message.availability = reader.int32();
+          break;
+
+        case 12:
+          message.availabilityIntervalMs = reader.uint32();
           break;
 
         default:
@@ -103,7 +155,12 @@ export class RouteSettings {
   slots: u32;
   pin: bool;
   readMetadataPerAttempt: bool;
-  routeSpecifiers: RouteSpecifiers | null;
+  cluster: string;
+  compositeClusters: Array<CompositeCluster>;
+  skipClustersWithoutHosts: BoolValue | null;
+  refreshClusterOnRetry: BoolValue | null;
+  availability: Availability;
+  availabilityIntervalMs: u32;
 
   constructor(
     priorityGroup: PriorityGroupClusterSpecifier | null = null,
@@ -112,7 +169,12 @@ export class RouteSettings {
     slots: u32 = 0,
     pin: bool = false,
     readMetadataPerAttempt: bool = false,
-    routeSpecifiers: RouteSpecifiers | null = null
+    cluster: string = "",
+    compositeClusters: Array<CompositeCluster> = [],
+    skipClustersWithoutHosts: BoolValue | null = null,
+    refreshClusterOnRetry: BoolValue | null = null,
+    availability: Availability = 0,
+    availabilityIntervalMs: u32 = 0
   ) {
     this.priorityGroup = priorityGroup;
     this.hashPolicy = hashPolicy;
@@ -120,6 +182,11 @@ export class RouteSettings {
     this.slots = slots;
     this.pin = pin;
     this.readMetadataPerAttempt = readMetadataPerAttempt;
-    this.routeSpecifiers = routeSpecifiers;
+    this.cluster = cluster;
+    this.compositeClusters = compositeClusters;
+    this.skipClustersWithoutHosts = skipClustersWithoutHosts;
+    this.refreshClusterOnRetry = refreshClusterOnRetry;
+    this.availability = availability;
+    this.availabilityIntervalMs = availabilityIntervalMs;
   }
 }

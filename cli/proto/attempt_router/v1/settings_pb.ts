@@ -8,20 +8,19 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { RouteSpecifiers } from "./route_specifiers_pb.js";
-import { file_attempt_router_v1_route_specifiers } from "./route_specifiers_pb.js";
 import type { PriorityGroupClusterSpecifier } from "../../envoy/extensions/router/cluster_specifiers/priority_group/v3/priority_group_pb.js";
 import { file_envoy_extensions_router_cluster_specifiers_priority_group_v3_priority_group } from "../../envoy/extensions/router/cluster_specifiers/priority_group/v3/priority_group_pb.js";
+import { file_google_protobuf_wrappers } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file attempt_router/v1/settings.proto.
  */
 export const file_attempt_router_v1_settings: GenFile = /*@__PURE__*/
-  fileDesc("CiBhdHRlbXB0X3JvdXRlci92MS9zZXR0aW5ncy5wcm90bxIRYXR0ZW1wdF9yb3V0ZXIudjEi5QIKDVJvdXRlU2V0dGluZ3MScwoOcHJpb3JpdHlfZ3JvdXAYASABKAsyWy5lbnZveS5leHRlbnNpb25zLnJvdXRlci5jbHVzdGVyX3NwZWNpZmllcnMucHJpb3JpdHlfZ3JvdXAudjMuUHJpb3JpdHlHcm91cENsdXN0ZXJTcGVjaWZpZXISMgoLaGFzaF9wb2xpY3kYAiADKAsyHS5hdHRlbXB0X3JvdXRlci52MS5IYXNoUG9saWN5Ei4KCXNsb3RfZm9ybRgDIAEoDjIbLmF0dGVtcHRfcm91dGVyLnYxLlNsb3RGb3JtEg0KBXNsb3RzGAQgASgNEgsKA3BpbhgFIAEoCBIhChlyZWFkX21ldGFkYXRhX3Blcl9hdHRlbXB0GAYgASgIEjwKEHJvdXRlX3NwZWNpZmllcnMYByABKAsyIi5hdHRlbXB0X3JvdXRlci52MS5Sb3V0ZVNwZWNpZmllcnMiwgMKCkhhc2hQb2xpY3kSNgoGaGVhZGVyGAEgASgLMiQuYXR0ZW1wdF9yb3V0ZXIudjEuSGFzaFBvbGljeS5IZWFkZXJIABI2CgZjb29raWUYAiABKAsyJC5hdHRlbXB0X3JvdXRlci52MS5IYXNoUG9saWN5LkNvb2tpZUgAElMKFWNvbm5lY3Rpb25fcHJvcGVydGllcxgDIAEoCzIyLmF0dGVtcHRfcm91dGVyLnYxLkhhc2hQb2xpY3kuQ29ubmVjdGlvblByb3BlcnRpZXNIABJHCg9xdWVyeV9wYXJhbWV0ZXIYBSABKAsyLC5hdHRlbXB0X3JvdXRlci52MS5IYXNoUG9saWN5LlF1ZXJ5UGFyYW1ldGVySAASEAoIdGVybWluYWwYBCABKAgaHQoGSGVhZGVyEhMKC2hlYWRlcl9uYW1lGAEgASgJGhYKBkNvb2tpZRIMCgRuYW1lGAEgASgJGikKFENvbm5lY3Rpb25Qcm9wZXJ0aWVzEhEKCXNvdXJjZV9pcBgBIAEoCBoeCg5RdWVyeVBhcmFtZXRlchIMCgRuYW1lGAEgASgJQhIKEHBvbGljeV9zcGVjaWZpZXIqLgoIU2xvdEZvcm0SFAoQU0xPVF9QRVJfQVRURU1QVBAAEgwKCE9ORV9TTE9UEAFiBnByb3RvMw", [file_attempt_router_v1_route_specifiers, file_envoy_extensions_router_cluster_specifiers_priority_group_v3_priority_group]);
+  fileDesc("CiBhdHRlbXB0X3JvdXRlci92MS9zZXR0aW5ncy5wcm90bxIRYXR0ZW1wdF9yb3V0ZXIudjEi0QQKDVJvdXRlU2V0dGluZ3MScwoOcHJpb3JpdHlfZ3JvdXAYASABKAsyWy5lbnZveS5leHRlbnNpb25zLnJvdXRlci5jbHVzdGVyX3NwZWNpZmllcnMucHJpb3JpdHlfZ3JvdXAudjMuUHJpb3JpdHlHcm91cENsdXN0ZXJTcGVjaWZpZXISMgoLaGFzaF9wb2xpY3kYAiADKAsyHS5hdHRlbXB0X3JvdXRlci52MS5IYXNoUG9saWN5Ei4KCXNsb3RfZm9ybRgDIAEoDjIbLmF0dGVtcHRfcm91dGVyLnYxLlNsb3RGb3JtEg0KBXNsb3RzGAQgASgNEgsKA3BpbhgFIAEoCBIhChlyZWFkX21ldGFkYXRhX3Blcl9hdHRlbXB0GAYgASgIEg8KB2NsdXN0ZXIYByABKAkSPwoSY29tcG9zaXRlX2NsdXN0ZXJzGAggAygLMiMuYXR0ZW1wdF9yb3V0ZXIudjEuQ29tcG9zaXRlQ2x1c3RlchI/Chtza2lwX2NsdXN0ZXJzX3dpdGhvdXRfaG9zdHMYCSABKAsyGi5nb29nbGUucHJvdG9idWYuQm9vbFZhbHVlEjwKGHJlZnJlc2hfY2x1c3Rlcl9vbl9yZXRyeRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSNQoMYXZhaWxhYmlsaXR5GAsgASgOMh8uYXR0ZW1wdF9yb3V0ZXIudjEuQXZhaWxhYmlsaXR5EiAKGGF2YWlsYWJpbGl0eV9pbnRlcnZhbF9tcxgMIAEoDSKCAQoQQ29tcG9zaXRlQ2x1c3RlchIMCgRuYW1lGAEgASgJEkIKCGNsdXN0ZXJzGAIgAygLMjAuYXR0ZW1wdF9yb3V0ZXIudjEuQ29tcG9zaXRlQ2x1c3Rlci5DbHVzdGVyRW50cnkaHAoMQ2x1c3RlckVudHJ5EgwKBG5hbWUYASABKAkiqgEKDk1vZHVsZVNldHRpbmdzEj8KEmNvbXBvc2l0ZV9jbHVzdGVycxgBIAMoCzIjLmF0dGVtcHRfcm91dGVyLnYxLkNvbXBvc2l0ZUNsdXN0ZXISNQoMYXZhaWxhYmlsaXR5GAIgASgOMh8uYXR0ZW1wdF9yb3V0ZXIudjEuQXZhaWxhYmlsaXR5EiAKGGF2YWlsYWJpbGl0eV9pbnRlcnZhbF9tcxgDIAEoDSLCAwoKSGFzaFBvbGljeRI2CgZoZWFkZXIYASABKAsyJC5hdHRlbXB0X3JvdXRlci52MS5IYXNoUG9saWN5LkhlYWRlckgAEjYKBmNvb2tpZRgCIAEoCzIkLmF0dGVtcHRfcm91dGVyLnYxLkhhc2hQb2xpY3kuQ29va2llSAASUwoVY29ubmVjdGlvbl9wcm9wZXJ0aWVzGAMgASgLMjIuYXR0ZW1wdF9yb3V0ZXIudjEuSGFzaFBvbGljeS5Db25uZWN0aW9uUHJvcGVydGllc0gAEkcKD3F1ZXJ5X3BhcmFtZXRlchgFIAEoCzIsLmF0dGVtcHRfcm91dGVyLnYxLkhhc2hQb2xpY3kuUXVlcnlQYXJhbWV0ZXJIABIQCgh0ZXJtaW5hbBgEIAEoCBodCgZIZWFkZXISEwoLaGVhZGVyX25hbWUYASABKAkaFgoGQ29va2llEgwKBG5hbWUYASABKAkaKQoUQ29ubmVjdGlvblByb3BlcnRpZXMSEQoJc291cmNlX2lwGAEgASgIGh4KDlF1ZXJ5UGFyYW1ldGVyEgwKBG5hbWUYASABKAlCEgoQcG9saWN5X3NwZWNpZmllciokCgxBdmFpbGFiaWxpdHkSCQoFUFJPQkUQABIJCgVBRE1JThABKi4KCFNsb3RGb3JtEhQKEFNMT1RfUEVSX0FUVEVNUFQQABIMCghPTkVfU0xPVBABYgZwcm90bzM", [file_envoy_extensions_router_cluster_specifiers_priority_group_v3_priority_group, file_google_protobuf_wrappers]);
 
 /**
- * One route's settings; also those of a virtual host, for requests that matched none of its routes.
+ * One route's settings.
  *
  * @generated from message attempt_router.v1.RouteSettings
  */
@@ -73,11 +72,49 @@ export type RouteSettings = Message<"attempt_router.v1.RouteSettings"> & {
   readMetadataPerAttempt: boolean;
 
   /**
-   * The route specifiers that the request's route is given to. With them, `priority_group` may be absent.
+   * The route's own cluster, one of `composite_clusters`; `priority_group` is then absent.
    *
-   * @generated from field: attempt_router.v1.RouteSpecifiers route_specifiers = 7;
+   * @generated from field: string cluster = 7;
    */
-  routeSpecifiers?: RouteSpecifiers;
+  cluster: string;
+
+  /**
+   * The composite clusters that the route can meet: its own, those in its groups, those inside these, and where a
+   * request may override the groups, all that there are. An entry that is the name of another one is nested: it is
+   * asked for the same attempt. The entry `attempt_router_no_host` never has a host.
+   *
+   * @generated from field: repeated attempt_router.v1.CompositeCluster composite_clusters = 8;
+   */
+  compositeClusters: CompositeCluster[];
+
+  /**
+   * Whether a cluster without a host is skipped within the attempt. Unset: true.
+   *
+   * @generated from field: google.protobuf.BoolValue skip_clusters_without_hosts = 9;
+   */
+  skipClustersWithoutHosts?: boolean;
+
+  /**
+   * What the route's retry policy said before it was changed for a composite cluster inside a priority group. False:
+   * every attempt uses the group of the first one, and only the composite clusters in it go on. Unset: true.
+   *
+   * @generated from field: google.protobuf.BoolValue refresh_cluster_on_retry = 10;
+   */
+  refreshClusterOnRetry?: boolean;
+
+  /**
+   * How the module learns which clusters have a host; the same for all routes of a listener.
+   *
+   * @generated from field: attempt_router.v1.Availability availability = 11;
+   */
+  availability: Availability;
+
+  /**
+   * Milliseconds between two rounds of questions, 10 to 60000. Unset: 50 for PROBE, 250 for ADMIN.
+   *
+   * @generated from field: uint32 availability_interval_ms = 12;
+   */
+  availabilityIntervalMs: number;
 };
 
 /**
@@ -86,6 +123,77 @@ export type RouteSettings = Message<"attempt_router.v1.RouteSettings"> & {
  */
 export const RouteSettingsSchema: GenMessage<RouteSettings> = /*@__PURE__*/
   messageDesc(file_attempt_router_v1_settings, 0);
+
+/**
+ * A cluster of type `envoy.clusters.composite`: its name and its `ClusterConfig`.
+ *
+ * @generated from message attempt_router.v1.CompositeCluster
+ */
+export type CompositeCluster = Message<"attempt_router.v1.CompositeCluster"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: repeated attempt_router.v1.CompositeCluster.ClusterEntry clusters = 2;
+   */
+  clusters: CompositeCluster_ClusterEntry[];
+};
+
+/**
+ * Describes the message attempt_router.v1.CompositeCluster.
+ * Use `create(CompositeClusterSchema)` to create a new message.
+ */
+export const CompositeClusterSchema: GenMessage<CompositeCluster> = /*@__PURE__*/
+  messageDesc(file_attempt_router_v1_settings, 1);
+
+/**
+ * @generated from message attempt_router.v1.CompositeCluster.ClusterEntry
+ */
+export type CompositeCluster_ClusterEntry = Message<"attempt_router.v1.CompositeCluster.ClusterEntry"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message attempt_router.v1.CompositeCluster.ClusterEntry.
+ * Use `create(CompositeCluster_ClusterEntrySchema)` to create a new message.
+ */
+export const CompositeCluster_ClusterEntrySchema: GenMessage<CompositeCluster_ClusterEntry> = /*@__PURE__*/
+  messageDesc(file_attempt_router_v1_settings, 1, 0);
+
+/**
+ * The configuration of the module itself, which `attempt-router lower` writes into the filter's `configuration` under
+ * the same namespace: what the routes of the listener need to know before the first request comes.
+ *
+ * @generated from message attempt_router.v1.ModuleSettings
+ */
+export type ModuleSettings = Message<"attempt_router.v1.ModuleSettings"> & {
+  /**
+   * @generated from field: repeated attempt_router.v1.CompositeCluster composite_clusters = 1;
+   */
+  compositeClusters: CompositeCluster[];
+
+  /**
+   * @generated from field: attempt_router.v1.Availability availability = 2;
+   */
+  availability: Availability;
+
+  /**
+   * @generated from field: uint32 availability_interval_ms = 3;
+   */
+  availabilityIntervalMs: number;
+};
+
+/**
+ * Describes the message attempt_router.v1.ModuleSettings.
+ * Use `create(ModuleSettingsSchema)` to create a new message.
+ */
+export const ModuleSettingsSchema: GenMessage<ModuleSettings> = /*@__PURE__*/
+  messageDesc(file_attempt_router_v1_settings, 2);
 
 /**
  * A subset of `envoy.config.route.v3.RouteAction.HashPolicy`: what a module can see.
@@ -135,7 +243,7 @@ export type HashPolicy = Message<"attempt_router.v1.HashPolicy"> & {
  * Use `create(HashPolicySchema)` to create a new message.
  */
 export const HashPolicySchema: GenMessage<HashPolicy> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 1);
+  messageDesc(file_attempt_router_v1_settings, 3);
 
 /**
  * @generated from message attempt_router.v1.HashPolicy.Header
@@ -152,7 +260,7 @@ export type HashPolicy_Header = Message<"attempt_router.v1.HashPolicy.Header"> &
  * Use `create(HashPolicy_HeaderSchema)` to create a new message.
  */
 export const HashPolicy_HeaderSchema: GenMessage<HashPolicy_Header> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 1, 0);
+  messageDesc(file_attempt_router_v1_settings, 3, 0);
 
 /**
  * @generated from message attempt_router.v1.HashPolicy.Cookie
@@ -169,7 +277,7 @@ export type HashPolicy_Cookie = Message<"attempt_router.v1.HashPolicy.Cookie"> &
  * Use `create(HashPolicy_CookieSchema)` to create a new message.
  */
 export const HashPolicy_CookieSchema: GenMessage<HashPolicy_Cookie> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 1, 1);
+  messageDesc(file_attempt_router_v1_settings, 3, 1);
 
 /**
  * @generated from message attempt_router.v1.HashPolicy.ConnectionProperties
@@ -186,7 +294,7 @@ export type HashPolicy_ConnectionProperties = Message<"attempt_router.v1.HashPol
  * Use `create(HashPolicy_ConnectionPropertiesSchema)` to create a new message.
  */
 export const HashPolicy_ConnectionPropertiesSchema: GenMessage<HashPolicy_ConnectionProperties> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 1, 2);
+  messageDesc(file_attempt_router_v1_settings, 3, 2);
 
 /**
  * @generated from message attempt_router.v1.HashPolicy.QueryParameter
@@ -203,7 +311,34 @@ export type HashPolicy_QueryParameter = Message<"attempt_router.v1.HashPolicy.Qu
  * Use `create(HashPolicy_QueryParameterSchema)` to create a new message.
  */
 export const HashPolicy_QueryParameterSchema: GenMessage<HashPolicy_QueryParameter> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 1, 3);
+  messageDesc(file_attempt_router_v1_settings, 3, 3);
+
+/**
+ * How the module learns which clusters have a host.
+ *
+ * @generated from enum attempt_router.v1.Availability
+ */
+export enum Availability {
+  /**
+   * Every worker asks its own load balancers, through the listener `attempt_router_probe`.
+   *
+   * @generated from enum value: PROBE = 0;
+   */
+  PROBE = 0,
+
+  /**
+   * One elected worker of the listener reads the hosts' health from the admin interface, for all of them.
+   *
+   * @generated from enum value: ADMIN = 1;
+   */
+  ADMIN = 1,
+}
+
+/**
+ * Describes the enum attempt_router.v1.Availability.
+ */
+export const AvailabilitySchema: GenEnum<Availability> = /*@__PURE__*/
+  enumDesc(file_attempt_router_v1_settings, 0);
 
 /**
  * How a pick reaches the route's matcher.
@@ -230,5 +365,5 @@ export enum SlotForm {
  * Describes the enum attempt_router.v1.SlotForm.
  */
 export const SlotFormSchema: GenEnum<SlotForm> = /*@__PURE__*/
-  enumDesc(file_attempt_router_v1_settings, 0);
+  enumDesc(file_attempt_router_v1_settings, 1);
 

@@ -1,0 +1,126 @@
+// Composite clusters: from settings to messages, and from messages to the lists that decisions are made by.
+
+import { Bytes, encode, sameBytes } from "../bytes";
+import { Candidates } from "../decide/candidates";
+import { Candidate, Composite, NO_HOST } from "../decide/composite";
+import { CompositeCluster } from "../proto/attempt_router/v1/CompositeCluster";
+import { ClusterEntry } from "../proto/attempt_router/v1/CompositeCluster/ClusterEntry";
+import { Fields } from "./fields";
+import { Problem } from "./problem";
+
+const FIELD = "composite_clusters";
+
+/** Reads the field `composite_clusters`; the names of nested ones lead to no cycle. */
+export function readComposites(fields: Fields, problem: Problem): CompositeCluster[] {
+  const values = fields.list(FIELD);
+  const composites: CompositeCluster[] = [];
+  for (let i = 0; i < values.length; i++) composites.push(readComposite(fields.element(FIELD, i, values[i])));
+  const marks = new StaticArray<Mark>(composites.length);
+  for (let i = 0; i < composites.length; i++) {
+    const place = fields.at(FIELD) + "[" + i.toString() + "].clusters";
+    if (isCyclic(composites, i, marks)) problem.note(place, "clusters that do not lead back to this one", "a cycle");
+  }
+  return composites;
+}
+
+function readComposite(fields: Fields): CompositeCluster {
+  const composite = new CompositeCluster();
+  composite.name = fields.requiredText("name");
+  const clusters = fields.requiredList("clusters", "cluster");
+  for (let i = 0; i < clusters.length; i++) {
+    const cluster = fields.element("clusters", i, clusters[i]);
+    composite.clusters.push(new ClusterEntry(cluster.requiredText("name")));
+    cluster.finish();
+  }
+  fields.finish();
+  return composite;
+}
+
+enum Mark {
+  NEW,
+  OPEN,
+  DONE,
+}
+
+function isCyclic(composites: CompositeCluster[], index: i32, marks: StaticArray<Mark>): bool {
+  if (marks[index] != Mark.NEW) return marks[index] == Mark.OPEN;
+  marks[index] = Mark.OPEN;
+  const clusters = composites[index].clusters;
+  let cyclic = false;
+  for (let i = 0; i < clusters.length && !cyclic; i++) {
+    const inner = indexOf(composites, clusters[i].name);
+    cyclic = inner >= 0 && isCyclic(composites, inner, marks);
+  }
+  marks[index] = Mark.DONE;
+  return cyclic;
+}
+
+function indexOf(composites: CompositeCluster[], name: string): i32 {
+  for (let i = 0; i < composites.length; i++) {
+    if (composites[i].name == name) return i;
+  }
+  return -1;
+}
+
+/**
+ * The lists of every attempt. Without `skip` an attempt has one cluster at most. The clusters become known to
+ * `candidates`, and those that may be skipped are watched.
+ */
+export function compileComposites(
+  messages: CompositeCluster[],
+  skip: bool,
+  candidates: Candidates,
+): StaticArray<Composite> {
+  const compiler = new Compiler(messages, skip, candidates);
+  const composites = new StaticArray<Composite>(messages.length);
+  for (let i = 0; i < messages.length; i++) composites[i] = compiler.compile(i);
+  return composites;
+}
+
+@final
+class Compiler {
+  private done: Array<Composite | null>;
+
+  constructor(
+    private messages: CompositeCluster[],
+    private skip: bool,
+    private candidates: Candidates,
+  ) {
+    this.done = new Array<Composite | null>(messages.length);
+  }
+
+  /** Compiles a composite, those inside it first. */
+  compile(index: i32): Composite {
+    const before = this.done[index];
+    if (before != null) return before;
+    const message = this.messages[index];
+    const attempts = new StaticArray<StaticArray<Candidate>>(message.clusters.length);
+    for (let i = 0; i < attempts.length; i++) attempts[i] = this.listFrom(message, i);
+    const composite = new Composite(encode(message.name), attempts);
+    this.done[index] = composite;
+    return composite;
+  }
+
+  private listFrom(message: CompositeCluster, index: i32): StaticArray<Candidate> {
+    const list: Candidate[] = [];
+    const end = this.skip ? message.clusters.length : index + 1;
+    for (let i = index; i < end; i++) this.addEntry(list, message.clusters[i].name, index + 1);
+    for (let i = 0; i < list.length - 1; i++) this.candidates.watch(list[i]);
+    return StaticArray.fromArray(list);
+  }
+
+  private addEntry(list: Candidate[], name: string, attempt: u32): void {
+    const inner = indexOf(this.messages, name);
+    if (inner < 0) {
+      const bytes: Bytes = encode(name);
+      if (!sameBytes(bytes, NO_HOST)) addOnce(list, this.candidates.named(bytes));
+      return;
+    }
+    const nested = this.compile(inner).candidates(attempt);
+    for (let i = 0; i < nested.length; i++) addOnce(list, nested[i]);
+  }
+}
+
+function addOnce(list: Candidate[], candidate: Candidate): void {
+  if (!list.includes(candidate)) list.push(candidate);
+}

@@ -1,0 +1,130 @@
+import type { Finding } from "../findings.js";
+import type { Cursor } from "../yaml/cursor.js";
+import type { Json } from "../yaml/scalar.js";
+import type { Composites } from "./composites.js";
+import { groupsOf, isMessage, messageJson, type RouteSettings } from "./settings.js";
+import type { Slot } from "./slot-tree.js";
+import { NO_HOST_CLUSTER } from "./types.js";
+
+/** The composite clusters of a file, and whether its runtime lets them skip clusters without a host. */
+export interface CompositeContext {
+  composites: Composites;
+  skip: boolean;
+}
+
+const SKIP = "skip_clusters_without_hosts";
+const REFRESH = "refresh_cluster_on_retry";
+
+/** The name of the composite cluster that is a route's own. */
+export function compositeCluster(route: Cursor, { composites }: CompositeContext): Cursor | undefined {
+  const cluster = route.at("route", "cluster");
+  return composites.has(cluster?.string() ?? "") ? cluster : undefined;
+}
+
+/** The names that a pick of a route may give; for a route whose requests may override the groups, any composite. */
+function pickedNames(settings: RouteSettings, { composites }: CompositeContext): string[] {
+  const names = groupsOf(settings).flatMap((group) => group.clusters.map((cluster) => cluster.cluster_name));
+  return [...names, ...(overrides(settings) ? composites.names : [])];
+}
+
+function overrides(settings: RouteSettings): boolean {
+  const specifier = settings["priority_group"];
+  const namespace = isMessage(specifier) ? specifier["override_metadata_namespace"] : undefined;
+  return namespace !== undefined && namespace !== "";
+}
+
+/**
+ * The settings of a route with what the module must know about the composite clusters it may meet; the same settings
+ * where there are none. `refreshes` is what the route's retry policy says natively.
+ */
+export function withComposites(settings: RouteSettings, context: CompositeContext, refreshes: boolean): RouteSettings {
+  const { composites } = context;
+  const picked = pickedNames(settings, context);
+  const reached = composites.reach(picked);
+  if (reached.length === 0) return settings;
+  const groups = groupsOf(settings).length;
+  const stays = !refreshes && settings["cluster"] === undefined;
+  const lengths = picked.map((name) => (composites.has(name) ? composites.lengthOf(name) + 1 : 1));
+  return {
+    ...settings,
+    composite_clusters: composites.settings(reached),
+    ...(context.skip ? {} : { [SKIP]: false }),
+    ...(stays ? { [REFRESH]: false } : {}),
+    slots: Math.max(stays ? 1 : groups, ...lengths),
+  };
+}
+
+/** Whether an attempt may have to pass over a cluster, so that the module must know which ones have a host. */
+export function skipsClusters(settings: RouteSettings, { composites }: CompositeContext): boolean {
+  return settings[SKIP] !== false && composites.skips(compositeNames(settings));
+}
+
+/** The composite clusters in a route's settings. */
+export function compositeNames(settings: RouteSettings): string[] {
+  const messages = settings["composite_clusters"];
+  const names = Array.isArray(messages) ? messages.filter(isMessage).map(({ name }) => name) : [];
+  return names.filter((name) => typeof name === "string");
+}
+
+/** The slots of a route: for every attempt its static default and whatever else may be written. */
+export function slotsOf(settings: RouteSettings, { composites }: CompositeContext): Slot[] {
+  const groups = groupsOf(settings).map((group) => group.clusters.map((cluster) => cluster.cluster_name));
+  const skip = settings[SKIP] !== false;
+  const count = compositeNames(settings).length === 0 ? groups.length : Number(settings["slots"]);
+  return Array.from({ length: count }, (_, index) => {
+    const turn = settings[REFRESH] === false ? 0 : Math.min(index, groups.length - 1);
+    return slotOf((groups[turn] ?? []).flatMap((name) => choices(name, index + 1, composites, skip)));
+  });
+}
+
+function slotOf(clusters: string[]): Slot {
+  const [defaultCluster = "", ...otherClusters] = [...new Set(clusters)];
+  return { defaultCluster, otherClusters };
+}
+
+/** What a picked name may become at an attempt: for a composite also that none of its clusters has a host. */
+function choices(name: string, attempt: number, composites: Composites, skip: boolean): string[] {
+  if (!composites.has(name)) return [name];
+  const candidates = composites.candidates(name, attempt, skip);
+  return candidates.length === 0 || candidates.length > 1 ? [...candidates, NO_HOST_CLUSTER] : candidates;
+}
+
+/**
+ * The retry policy that makes Envoy ask for the cluster of every attempt: the route's own or its virtual host's, with
+ * refresh_cluster_on_retry. A route without one gets one without conditions: a request may bring some, and is then retried once.
+ */
+export function refreshingPolicy(route: Cursor, host: Cursor): { refreshes: boolean; policy: Json } {
+  const policy = route.at("route", "retry_policy") ?? host.field("retry_policy");
+  if (policy === undefined) return { refreshes: false, policy: { [REFRESH]: true } };
+  const message = messageJson(policy, []);
+  const refreshes = policy.field(REFRESH)?.bool() === true;
+  return { refreshes, policy: isMessage(message) ? { ...message, [REFRESH]: true } : message };
+}
+
+/** What a route with composite clusters may not have. */
+export function compositeRouteFindings(
+  route: Cursor,
+  host: Cursor,
+  settings: RouteSettings,
+  { composites }: CompositeContext,
+): Finding[] {
+  const findings: Finding[] = [];
+  for (const level of [route.field("route"), host]) {
+    const hedging = level?.at("hedge_policy", "hedge_on_per_try_timeout");
+    if (hedging?.bool() === true) findings.push(hedging.finding(HEDGING));
+    if (level === route.field("route") && level?.field("hedge_policy") !== undefined) break;
+  }
+  for (const level of [route.field("route"), host]) {
+    const typed = level?.field("retry_policy_typed_config");
+    if (typed !== undefined) findings.push(typed.finding(TYPED_POLICY));
+  }
+  const names = groupsOf(settings).flatMap((group) => group.clusters.map((cluster) => cluster.cluster_name));
+  const plain = names.filter((name) => !composites.has(name));
+  return [...findings, ...plain.map((name) => composites.retryPolicyFinding(name)).filter((one) => one !== undefined)];
+}
+
+const HEDGING =
+  "expected no hedge_on_per_try_timeout on a route with a composite cluster, whose hedged retries would all stay on " +
+  "the cluster of the first attempt, found it set";
+const TYPED_POLICY =
+  "expected a retry_policy on a route with a composite cluster, which has to get refresh_cluster_on_retry, found retry_policy_typed_config";

@@ -1,0 +1,59 @@
+import type { Finding } from "../findings.js";
+import { snakeCase, type Cursor } from "../yaml/cursor.js";
+import type { Composites } from "./composites.js";
+
+const GUARD = "envoy.reloadable_features.composite_cluster_skip_clusters_without_hosts";
+
+/** Whether the bootstrap's runtime lets composite clusters skip clusters without a host. */
+export function runtimeSkips(root: Cursor): boolean {
+  const layers = root.at("layered_runtime")?.list("layers") ?? [];
+  const trees = [root.at("runtime", "base"), ...layers.map((layer) => layer.field("static_layer"))];
+  const values = trees.flatMap((tree) => (tree === undefined ? [] : guardIn(tree, GUARD)));
+  return values.at(-1) ?? true;
+}
+
+/** The keys of a runtime layer are dotted, nested, or both. */
+function guardIn(tree: Cursor, name: string): boolean[] {
+  return tree.entries().flatMap(({ key, value }) => {
+    if (key === name) return value.bool() ?? [];
+    return name.startsWith(`${key}.`) ? guardIn(value, name.slice(key.length + 1)) : [];
+  });
+}
+
+const NAME_FIELDS = ["cluster", "cluster_name", "cluster_names", "clusters"];
+const ELSEWHERE =
+  "expected a composite cluster only as the cluster of a route or in its priority groups, where it can be lowered, found";
+
+/**
+ * Reports the places where a composite cluster is named and that cannot be lowered: behind tcp_proxy, among weighted
+ * clusters, as the target of a mirror or of Envoy's own calls.
+ * @param known Offsets of the names that are lowered.
+ */
+export function otherUses(root: Cursor, composites: Composites, known: ReadonlySet<number>): Finding[] {
+  const findings: Finding[] = [];
+  const definitions = composites.offsets;
+  // `name` under `static_resources.clusters` is that of a cluster itself.
+  const resources = root.at("static_resources", "clusters")?.offset;
+  const walk = (cursor: Cursor, field: string, parent: string): void => {
+    if (cursor.offset === resources) field = "definitions";
+    if (cursor.map !== undefined) {
+      if (definitions.has(cursor.offset)) return;
+      for (const { key, value } of cursor.entries()) walk(value, snakeCase(key), field);
+    } else if (cursor.seq !== undefined) for (const item of cursor.items()) walk(item, field, parent);
+    else if (namesCluster(field, parent)) report(cursor);
+  };
+  const report = (cursor: Cursor): void => {
+    const name = cursor.string() ?? "";
+    if (composites.has(name) && !known.has(cursor.offset)) findings.push(cursor.finding(`${ELSEWHERE} ${name}`));
+  };
+  walk(root, "", "");
+  return findings;
+}
+
+/** `parent` is the field that holds the message or list in which `field` stands. */
+function namesCluster(field: string, parent: string): boolean {
+  if (field === "cluster_name") return parent !== "load_assignment";
+  // The clusters of weighted_clusters are messages with a name.
+  if (field === "name") return parent === "clusters";
+  return NAME_FIELDS.includes(field);
+}
