@@ -24,6 +24,7 @@ const program = new Command("npm run demo --")
   .parse();
 
 let gateway: Gateway | undefined;
+let interrupted = false;
 // Whatever ends the demo, this comes after it; Envoy ends by itself when this process does.
 const code = await Promise.race([run(program.opts<Flags>()), interruption()]);
 await gateway?.stop();
@@ -38,6 +39,8 @@ async function run({ envoy, requests, keep }: Flags): Promise<number> {
     else say(`\n${colors.dim("To look at it yourself: npm run demo -- --keep")}`);
     return 0;
   } catch (error) {
+    // A request that was under way when everything was taken down.
+    if (interrupted) return 0;
     process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
   }
@@ -73,9 +76,13 @@ async function stayUp(running: Gateway): Promise<never> {
 
 function interruption(): Promise<number> {
   return new Promise((resolve) => {
-    for (const [signal, exitCode] of Object.entries(SIGNALS)) process.on(signal, () => resolve(exitCode));
+    const end = (exitCode: number): void => {
+      interrupted = true;
+      resolve(exitCode);
+    };
+    for (const [signal, exitCode] of Object.entries(SIGNALS)) process.on(signal, () => end(exitCode));
     // The reader of a pipe has seen enough.
-    process.stdout.on("error", () => resolve(0));
+    process.stdout.on("error", () => end(0));
   });
 }
 

@@ -57,7 +57,7 @@ test("stays up with --keep, obeys its own hints, and ends with Ctrl-C", async ()
   const response = await fetch(url, { method: "POST" });
   expect([response.status, response.headers.get("x-served-by")]).toEqual([200, "provider_c"]);
   demo.child.kill("SIGINT");
-  expect(await demo.exit).toBe(130);
+  expect([await demo.exit, demo.stderr]).toEqual([130, ""]);
   await nothingIsLeft();
 });
 
@@ -65,7 +65,7 @@ test("ends in order when the reader of its output goes away", async () => {
   const demo = start([]);
   await once(demo.child.stdout ?? demo.child, "data");
   demo.child.stdout?.destroy();
-  expect(await demo.exit).toBe(0);
+  expect([await demo.exit, demo.stderr]).toEqual([0, ""]);
   await nothingIsLeft();
 });
 
