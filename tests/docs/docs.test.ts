@@ -19,8 +19,8 @@ describe.each(PAGES)("%s", (page) => {
   });
 
   test("names tests and conformance cases that exist", () => {
-    const named = [...text.matchAll(/`(tests\/[^`*]+|pg-[a-z0-9-]+)`/g)].map((match) => match[1] ?? "");
-    const files = named.map((name) => (name.startsWith("pg-") ? `tests/conformance/cases/${name}.yaml` : name));
+    const named = [...text.matchAll(/`(tests\/[^`*]+|(?:pg|composite)-[a-z0-9-]+)`/g)].map((match) => match[1] ?? "");
+    const files = named.map((name) => (name.startsWith("tests/") ? name : `tests/conformance/cases/${name}.yaml`));
     expect(files.filter((file) => !existsSync(ROOT + file))).toEqual([]);
   });
 
