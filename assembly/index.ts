@@ -3,10 +3,12 @@
 import "./abi/abort";
 import { proxy_define_metric, random_get } from "./abi/imports";
 import { Bytes, encode } from "./bytes";
+import { onDownstreamResponse } from "./filter/apply-transforms";
+import { AwaitedResponses } from "./filter/awaited-responses";
 import { COUNTER_NAMES } from "./filter/counters";
 import { onDownstreamRequest } from "./filter/downstream";
 import { seedRandom } from "./filter/random-value";
-import { Role, Roles } from "./filter/roles";
+import { Role, Roles, readRole } from "./filter/roles";
 import { onUpstreamRequest } from "./filter/upstream";
 import { Envoy } from "./host/envoy";
 import { LogLevel } from "./host/host";
@@ -18,6 +20,7 @@ const CONTINUE: i32 = 0;
 
 const host = new Envoy();
 const roles = new Roles();
+const responses = new AwaitedResponses();
 
 // The proxy creates a stream's context right before it hands over the stream's headers, with nothing in between: this
 // is the role of the stream whose headers come next.
@@ -41,12 +44,20 @@ export function proxy_on_configure(root: u32, configurationSize: u32): bool {
 }
 
 export function proxy_on_context_create(context: u32, root: u32): void {
-  if (root != 0) role = roles.roleOf(root, host);
+  if (root == 0) return;
+  role = roles.roleOf(root, host);
+  responses.begin(context);
 }
 
 export function proxy_on_request_headers(context: u32, headers: u32, endOfStream: bool): i32 {
-  if (role == Role.DOWNSTREAM) onDownstreamRequest(host);
-  else if (role == Role.UPSTREAM) onUpstreamRequest(host);
+  if (role == Role.UPSTREAM) onUpstreamRequest(host);
+  else if (role == Role.DOWNSTREAM && onDownstreamRequest(host)) responses.expect(context);
+  return CONTINUE;
+}
+
+export function proxy_on_response_headers(context: u32, headers: u32, endOfStream: bool): i32 {
+  const awaited = responses.isForgotten(context) ? readRole(host) == Role.DOWNSTREAM : responses.has(context);
+  if (awaited) onDownstreamResponse(host);
   return CONTINUE;
 }
 

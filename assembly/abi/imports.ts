@@ -1,6 +1,7 @@
 // The only place that names the host-call declarations of the SDK, and the one import it lacks.
 
 export {
+  proxy_add_header_map_value,
   proxy_call_foreign_function,
   proxy_define_metric,
   proxy_get_header_map_pairs,
@@ -9,6 +10,7 @@ export {
   proxy_increment_metric,
   proxy_log,
   proxy_remove_header_map_value,
+  proxy_replace_header_map_value,
   proxy_set_property,
 } from "@solo-io/proxy-runtime/assembly/imports";
 

@@ -1,5 +1,7 @@
 import { Bytes, View } from "../bytes";
+import { BaseRoute } from "../specifiers/route";
 import { groupIndex } from "./attempt";
+import { Chain } from "./chain";
 import { Composite } from "./composite";
 import { Group } from "./group";
 import { HashPolicy } from "./hash-policy";
@@ -43,6 +45,12 @@ export class Plan {
   refreshes: bool = true;
   /** The upstream role decides the next attempt from the metadata as it then is. */
   readMetadataPerAttempt: bool = false;
+  /** The route specifiers that requests of the route are given to, or null. */
+  chain: Chain | null = null;
+  /** Number of slots in the routes whose cluster a specifier's priority groups replace. */
+  overrideSlots: i32 = 0;
+  /** The route as its specifiers see it; null in the plan of a virtual host, for requests without a route. */
+  resolved: BaseRoute | null = null;
   /** Some group has several clusters, so the random value matters. */
   readonly isWeighted: bool;
 
@@ -63,6 +71,11 @@ export class Plan {
   /** Whether the random value of a request may matter. */
   get usesRandom(): bool {
     return this.isWeighted || this.overrideNamespace != null;
+  }
+
+  /** Whether the route has priority groups of its own; with specifiers it may have none. */
+  get hasGroups(): bool {
+    return this.groups.length > 0;
   }
 
   /** The first configured group of that name, or null. */

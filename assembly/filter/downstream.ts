@@ -4,30 +4,45 @@ import { Plan, SlotForm } from "../decide/plan";
 import { Host } from "../host/host";
 import { Counter } from "./counters";
 import { ATTEMPT_COUNT_HEADER, ONE_SLOT_KEY, RANDOM_KEY, ROUTE_KEY, slotKey } from "./names";
-import { randomValue } from "./random-value";
+import { internalRandom, randomValue } from "./random-value";
 import { decideAttempt, finishDecision, startDecision } from "./request";
-import { planOfRoute } from "./route-plan";
+import { planOfRequest } from "./route-plan";
+import { specify } from "./specify";
 
 const cluster = new View();
 const value = new View();
 const randomBytes: Bytes = new StaticArray<u8>(8);
 
 /**
- * The downstream role, right before the router: plans every attempt of the request and writes the picks that differ
- * from the static default of their slot.
+ * The downstream role, right before the router: gives the route to its specifiers, plans every attempt of the request and
+ * writes the picks that differ from the static default of their slot. Whether the response's headers are of interest.
  */
-export function onDownstreamRequest(host: Host): void {
-  const plan = planOfRoute(host);
-  if (plan == null) return;
+export function onDownstreamRequest(host: Host): bool {
+  const plan = planOfRequest(host);
+  if (plan == null) return false;
+  const chain = plan.chain;
+  if (chain != null) return specify(host, plan, chain);
+  followPlan(host, plan, internalRandom());
+  return false;
+}
+
+/** Decides the attempts of a request by the route's own plan. */
+export function followPlan(host: Host, plan: Plan, seed: u64): void {
+  if (writePlan(host, plan, seed)) resolveAnew(host, plan);
+}
+
+/** Writes the picks of a plan; whether the route must then be resolved anew. */
+export function writePlan(host: Host, plan: Plan, seed: u64): bool {
   const decision = startDecision(host, plan);
   const passesRandom = plan.decidesPerAttempt && plan.usesRandom;
-  if (plan.isWeighted || decision.overriding.length > 0 || passesRandom) decision.random = randomValue(host, plan);
+  if (plan.isWeighted || decision.overriding.length > 0 || passesRandom)
+    decision.random = randomValue(host, plan, seed);
   const reroute = plan.slotForm == SlotForm.ONE_SLOT ? writeOneSlot(host, decision) : writeSlots(host, decision);
   finishDecision(host);
   if (passesRandom) writeRandom(host, decision.random);
   // The matcher took a client's header for the router's own.
   const misled = plan.slotForm == SlotForm.SLOT_PER_ATTEMPT && removeClientAttemptCount(host);
-  if (reroute || misled) resolveAnew(host, plan);
+  return reroute || misled;
 }
 
 // Returns whether attempt 1 has another cluster than the route was resolved to.
@@ -53,7 +68,8 @@ function writeRandom(host: Host, random: u64): void {
   write(host, RANDOM_KEY, value);
 }
 
-function removeClientAttemptCount(host: Host): bool {
+/** Takes away the client's own attempt count, which the matcher would take for the router's; whether there was one. */
+export function removeClientAttemptCount(host: Host): bool {
   if (!host.requestHeader(ATTEMPT_COUNT_HEADER, value)) return false;
   host.release(value);
   host.removeRequestHeader(ATTEMPT_COUNT_HEADER);
@@ -69,6 +85,7 @@ function resolveAnew(host: Host, plan: Plan): void {
   host.clearRouteCache();
 }
 
-function write(host: Host, key: Bytes, text: View): void {
+/** Writes filter state. */
+export function write(host: Host, key: Bytes, text: View): void {
   if (!host.setProperty(key, text)) host.increment(Counter.SLOT_WRITE_FAILED);
 }

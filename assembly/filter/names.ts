@@ -4,6 +4,9 @@ import { Bytes, encode } from "../bytes";
 
 export const ROUTE_NAME = encode("xds\0route_name");
 export const ROUTE_METADATA = encode("xds\0route_metadata");
+export const VIRTUAL_HOST_NAME = encode("xds\0virtual_host_name");
+export const VIRTUAL_HOST_METADATA = encode("xds\0virtual_host_metadata");
+export const CLUSTER_NAME = encode("xds\0cluster_name");
 export const ATTEMPT_COUNT_ATTRIBUTE = encode("upstream\0request_attempt_count");
 export const SOURCE_ADDRESS = encode("source\0address");
 export const DYNAMIC_METADATA = encode("metadata");
@@ -12,6 +15,19 @@ export const NAMESPACE = encode("attempt_router");
 export const ATTEMPT_COUNT_HEADER = encode("x-envoy-attempt-count");
 export const COOKIE_HEADER = encode("cookie");
 export const PATH_HEADER = encode(":path");
+export const METHOD_HEADER = encode(":method");
+/** Envoy resolves no route for a request without it. */
+export const FORWARDED_PROTO_HEADER = encode("x-forwarded-proto");
+/** Names the cluster of a request whose route's cluster a specifier overrides; the route removes it. */
+export const CLUSTER_HEADER = encode("x-attempt-router-cluster");
+
+/** The router's control headers. */
+export const TIMEOUT_HEADER = encode("x-envoy-upstream-rq-timeout-ms");
+export const PER_TRY_TIMEOUT_HEADER = encode("x-envoy-upstream-rq-per-try-timeout-ms");
+export const RETRY_ON_HEADER = encode("x-envoy-retry-on");
+export const RETRY_GRPC_ON_HEADER = encode("x-envoy-retry-grpc-on");
+export const MAX_RETRIES_HEADER = encode("x-envoy-max-retries");
+export const RETRIABLE_STATUS_CODES_HEADER = encode("x-envoy-retriable-status-codes");
 
 /** The slot of SlotForm.ONE_SLOT. */
 export const ONE_SLOT_KEY = encode("attempt_router.cluster");
@@ -19,6 +35,11 @@ export const ONE_SLOT_KEY = encode("attempt_router.cluster");
 export const RANDOM_KEY = encode("attempt_router.random");
 /** The route that the request is kept on. */
 export const ROUTE_KEY = encode("attempt_router.route");
+
+/** The route that the request falls back to where the match of a template does not hold. */
+export const GIVEN_KEY = encode("attempt_router.given");
+/** What to do to the response's headers, see `specifiers/header-transforms.ts`. */
+export const RESPONSE_KEY = encode("attempt_router.response");
 
 const slotKeys = new Array<Bytes>();
 

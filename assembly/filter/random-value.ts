@@ -30,14 +30,19 @@ export function seedRandom(seed: u64): void {
   internal = new Random(seed);
 }
 
+/** A new internal random value. */
+export function internalRandom(): u64 {
+  return internal.next();
+}
+
 /**
  * The request's random value, computed once and used for every attempt.
- * Specification: priority groups, "Cluster selection".
+ * Specification: priority groups, "Cluster selection". `internalValue` is what it is where the request does not say.
  */
-export function randomValue(host: Host, plan: Plan): u64 {
+export function randomValue(host: Host, plan: Plan, internalValue: u64): u64 {
   if (plan.randomSource == RandomSource.HEADER && readHeaderNumber(host, plan)) return number.value;
   if (plan.randomSource == RandomSource.HASH_POLICY && readHash(host, plan)) return combined.value;
-  return internal.next();
+  return internalValue;
 }
 
 // The attribute joins several lines of the header with a comma, which is no number, as natively.

@@ -43,7 +43,8 @@ export class Roles {
   }
 }
 
-function readRole(host: Host): Role {
+/** The role of the plugin that the proxy calls for. */
+export function readRole(host: Host): Role {
   if (!host.property(PLUGIN_ROOT_ID, rootId)) return Role.UNKNOWN;
   let role = Role.UNKNOWN;
   if (rootId.equals(DOWNSTREAM)) role = Role.DOWNSTREAM;

@@ -2,15 +2,14 @@ import { Bytes, View, decode } from "../bytes";
 import { Candidates } from "../decide/candidates";
 import { Plan } from "../decide/plan";
 import { Host, LogLevel } from "../host/host";
-import { compile } from "../settings/compile";
+import { readPlan } from "../settings/plan";
 import { MetadataField, findNamespace } from "../wire/metadata";
 import { PlanCache } from "../settings/plan-cache";
 import { Problem } from "../settings/problem";
-import { readRouteSettings } from "../settings/route-settings";
 import { settingsId } from "../settings/settings-id";
 import { readStruct } from "../settings/struct";
 import { Counter } from "./counters";
-import { NAMESPACE, ROUTE_METADATA, ROUTE_NAME } from "./names";
+import { NAMESPACE, ROUTE_METADATA, ROUTE_NAME, VIRTUAL_HOST_METADATA, VIRTUAL_HOST_NAME } from "./names";
 
 /** The clusters that the composites of this VM's routes list. */
 export const candidates = new Candidates();
@@ -25,18 +24,29 @@ const struct = new View();
  * wrong. The route's metadata is read the first time its name is seen.
  */
 export function planOfRoute(host: Host): Plan | null {
-  if (!host.property(ROUTE_NAME, routeName)) return null;
+  return host.property(ROUTE_NAME, routeName) ? planOfName(host, ROUTE_METADATA) : null;
+}
+
+/**
+ * As `planOfRoute`; where no route was resolved, the plan of the virtual host: its specifiers run without a route.
+ */
+export function planOfRequest(host: Host): Plan | null {
+  if (host.property(ROUTE_NAME, routeName)) return planOfName(host, ROUTE_METADATA);
+  return host.property(VIRTUAL_HOST_NAME, routeName) ? planOfName(host, VIRTUAL_HOST_METADATA) : null;
+}
+
+function planOfName(host: Host, metadataOf: Bytes): Plan | null {
   const id = settingsId(routeName);
   let plan: Plan | null = null;
-  if (id != 0) plan = cache.find(id) ? cache.plan : load(host, id);
+  if (id != 0) plan = cache.find(id) ? cache.plan : load(host, id, metadataOf);
   host.release(routeName);
   return plan;
 }
 
-function load(host: Host, id: u64): Plan | null {
+function load(host: Host, id: u64, metadataOf: Bytes): Plan | null {
   const name = routeName.copy();
   const problem = new Problem();
-  const plan = read(host, name, problem);
+  const plan = read(host, name, metadataOf, problem);
   if (problem.exists) {
     host.increment(Counter.SETTINGS_ERROR);
     host.log(LogLevel.ERROR, 'settings of route "' + decode(name) + '": ' + problem.toString());
@@ -45,9 +55,9 @@ function load(host: Host, id: u64): Plan | null {
   return plan;
 }
 
-function read(host: Host, name: Bytes, problem: Problem): Plan | null {
-  if (!host.property(ROUTE_METADATA, metadata)) {
-    problem.note("", "route metadata", "none");
+function read(host: Host, name: Bytes, metadataOf: Bytes, problem: Problem): Plan | null {
+  if (!host.property(metadataOf, metadata)) {
+    problem.note("", "metadata", "none");
     return null;
   }
   const plan = parse(name, problem);
@@ -65,6 +75,5 @@ function parse(name: Bytes, problem: Problem): Plan | null {
     problem.note("", "an object", "bytes that are none, or one that is nested too deep");
     return null;
   }
-  const settings = readRouteSettings(value, problem);
-  return problem.exists ? null : compile(settings, name, candidates);
+  return readPlan(value, name, candidates, problem);
 }

@@ -1,18 +1,22 @@
 import {
+  proxy_add_header_map_value,
   proxy_call_foreign_function,
+  proxy_define_metric,
   proxy_get_header_map_pairs,
   proxy_get_header_map_value,
   proxy_get_property,
   proxy_increment_metric,
   proxy_log,
   proxy_remove_header_map_value,
+  proxy_replace_header_map_value,
   proxy_set_property,
 } from "../abi/imports";
 import { release } from "../abi/memory";
-import { Bytes, View, encode } from "../bytes";
+import { Bytes, View, encode, sameBytes } from "../bytes";
 import { Host } from "./host";
 
 const REQUEST_HEADERS: i32 = 0;
+const METRIC_COUNTER: i32 = 0;
 const OK: u32 = 0;
 const CLEAR_ROUTE_CACHE = encode("clear_route_cache");
 
@@ -25,6 +29,9 @@ const outSize: usize = memory.data(sizeof<usize>());
 export class Envoy extends Host {
   /** Metric ids by counter, as the proxy gave them. */
   metrics: StaticArray<u32> = new StaticArray<u32>(0);
+
+  private names: Array<Bytes> = [];
+  private namedMetrics: Array<u32> = [];
 
   property(path: Bytes, out: View): bool {
     return filled(proxy_get_property(changetype<usize>(path), path.length, outPtr, outSize), out);
@@ -47,6 +54,24 @@ export class Envoy extends Host {
     proxy_remove_header_map_value(REQUEST_HEADERS, changetype<usize>(name), name.length);
   }
 
+  hasHeader(map: i32, name: View): bool {
+    if (proxy_get_header_map_value(map, name.ptr, name.length, outPtr, outSize) != OK) return false;
+    release(load<usize>(outPtr));
+    return true;
+  }
+
+  addHeader(map: i32, name: View, value: View): void {
+    proxy_add_header_map_value(map, name.ptr, name.length, value.ptr, value.length);
+  }
+
+  replaceHeader(map: i32, name: View, value: View): void {
+    proxy_replace_header_map_value(map, name.ptr, name.length, value.ptr, value.length);
+  }
+
+  removeHeader(map: i32, name: View): void {
+    proxy_remove_header_map_value(map, name.ptr, name.length);
+  }
+
   clearRouteCache(): void {
     const name = CLEAR_ROUTE_CACHE;
     proxy_call_foreign_function(changetype<usize>(name), name.length, 0, 0, 0, 0);
@@ -54,6 +79,20 @@ export class Envoy extends Host {
 
   increment(counter: i32): void {
     if (counter < this.metrics.length) proxy_increment_metric(this.metrics[counter], 1);
+  }
+
+  incrementNamed(name: Bytes): void {
+    const names = this.names;
+    let index = 0;
+    while (index < names.length && !sameBytes(names[index], name)) index++;
+    if (index == names.length) this.define(name);
+    proxy_increment_metric(this.namedMetrics[index], 1);
+  }
+
+  private define(name: Bytes): void {
+    proxy_define_metric(METRIC_COUNTER, changetype<usize>(name), name.length, outSize);
+    this.names.push(name);
+    this.namedMetrics.push(<u32>load<usize>(outSize));
   }
 
   log(level: i32, message: string): void {

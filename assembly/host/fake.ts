@@ -1,5 +1,5 @@
 import { Bytes, View, decode, encode } from "../bytes";
-import { Host } from "./host";
+import { HeaderMap, Host } from "./host";
 
 /**
  * A host for unit tests: attributes, filter state and headers are set by the test, and everything that the filter does
@@ -11,6 +11,8 @@ export class FakeHost extends Host {
   properties: Map<string, Bytes> = new Map<string, Bytes>();
   /** Header lines, `[name, value]` each. */
   headers: Array<Array<string>> = [];
+  responseHeaders: Array<Array<string>> = [];
+  namedCounts: Map<string, i32> = new Map<string, i32>();
   counts: Map<i32, i32> = new Map<i32, i32>();
   logs: Array<string> = [];
   cleared: i32 = 0;
@@ -57,11 +59,31 @@ export class FakeHost extends Host {
   }
 
   removeRequestHeader(name: Bytes): void {
-    const kept: Array<Array<string>> = [];
-    for (let i = 0; i < this.headers.length; i++) {
-      if (this.headers[i][0] != decode(name)) kept.push(this.headers[i]);
-    }
-    this.headers = kept;
+    this.headers = without(this.headers, decode(name));
+  }
+
+  /** The lines of a response header joined with ",", or "" where it is absent. */
+  responseHeader(name: string): string {
+    return linesOf(this.responseHeaders, name).join(",");
+  }
+
+  hasHeader(map: i32, name: View): bool {
+    return linesOf(this.headersOf(map), decode(name.copy())).length > 0;
+  }
+
+  addHeader(map: i32, name: View, value: View): void {
+    this.headersOf(map).push([decode(name.copy()), decode(value.copy())]);
+  }
+
+  replaceHeader(map: i32, name: View, value: View): void {
+    this.removeHeader(map, name);
+    this.addHeader(map, name, value);
+  }
+
+  removeHeader(map: i32, name: View): void {
+    const left = without(this.headersOf(map), decode(name.copy()));
+    if (map == HeaderMap.RESPONSE) this.responseHeaders = left;
+    else this.headers = left;
   }
 
   clearRouteCache(): void {
@@ -70,6 +92,11 @@ export class FakeHost extends Host {
 
   increment(counter: i32): void {
     this.counts.set(counter, this.count(counter) + 1);
+  }
+
+  incrementNamed(name: Bytes): void {
+    const key = decode(name);
+    this.namedCounts.set(key, (this.namedCounts.has(key) ? this.namedCounts.get(key) : 0) + 1);
   }
 
   log(level: i32, message: string): void {
@@ -89,11 +116,11 @@ export class FakeHost extends Host {
   }
 
   private lines(name: string): Array<string> {
-    const values: Array<string> = [];
-    for (let i = 0; i < this.headers.length; i++) {
-      if (this.headers[i][0] == name) values.push(this.headers[i][1]);
-    }
-    return values;
+    return linesOf(this.headers, name);
+  }
+
+  private headersOf(map: i32): Array<Array<string>> {
+    return map == HeaderMap.RESPONSE ? this.responseHeaders : this.headers;
   }
 
   private joinedHeader(name: string, out: View): bool {
@@ -115,4 +142,20 @@ export class FakeHost extends Host {
     }
     return sizes.concat<StaticArray<u8>>(encode(text));
   }
+}
+
+function linesOf(headers: Array<Array<string>>, name: string): Array<string> {
+  const values: Array<string> = [];
+  for (let i = 0; i < headers.length; i++) {
+    if (headers[i][0] == name) values.push(headers[i][1]);
+  }
+  return values;
+}
+
+function without(headers: Array<Array<string>>, name: string): Array<Array<string>> {
+  const kept: Array<Array<string>> = [];
+  for (let i = 0; i < headers.length; i++) {
+    if (headers[i][0] != name) kept.push(headers[i]);
+  }
+  return kept;
 }

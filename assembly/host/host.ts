@@ -8,6 +8,12 @@ export namespace LogLevel {
   export const ERROR: i32 = 4;
 }
 
+/** Which headers of a stream, in the numbers of the proxy-wasm ABI. */
+export namespace HeaderMap {
+  export const REQUEST: i32 = 0;
+  export const RESPONSE: i32 = 2;
+}
+
 /**
  * What the filter may ask of the proxy for the stream it is called for.
  *
@@ -29,11 +35,25 @@ export abstract class Host {
 
   abstract removeRequestHeader(name: Bytes): void;
 
+  /** Whether a header is there. `map` is one of `HeaderMap`, in the phase in which the proxy lets it be changed. */
+  abstract hasHeader(map: i32, name: View): bool;
+
+  /** Adds a line to a header. */
+  abstract addHeader(map: i32, name: View, value: View): void;
+
+  /** Puts one line in the place of all lines of a header. */
+  abstract replaceHeader(map: i32, name: View, value: View): void;
+
+  abstract removeHeader(map: i32, name: View): void;
+
   /** Makes the proxy resolve the route, and with it the cluster of attempt 1, anew. */
   abstract clearRouteCache(): void;
 
   /** Adds one to a counter of `filter/counters.ts`. */
   abstract increment(counter: i32): void;
+
+  /** Adds one to the counter of that name, which is defined when it is first used. */
+  abstract incrementNamed(name: Bytes): void;
 
   abstract log(level: i32, message: string): void;
 

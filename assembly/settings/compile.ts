@@ -27,8 +27,9 @@ export function compile(settings: RouteSettings, routeName: Bytes, candidates: C
   return plan;
 }
 
-// A route with a cluster of its own is a chain of one group.
+// A route with a cluster of its own is a chain of one group; one that only has specifiers has none.
 function onlyCluster(name: string): StaticArray<Group> {
+  if (name.length == 0) return new StaticArray<Group>(0);
   const cluster = StaticArray.fromArray<Bytes>([encode(name)]);
   return StaticArray.fromArray<Group>([group(new StaticArray<u8>(0), cluster, StaticArray.fromArray<u32>([1]))]);
 }
@@ -49,7 +50,8 @@ function compileSpecifier(plan: Plan, settings: RouteSettings, specifier: Priori
   compileRandomSource(plan, specifier, settings.hashPolicy);
 }
 
-function compileGroups(messages: PriorityGroup[]): StaticArray<Group> {
+/** Turns legal groups into the form that clusters are picked from. */
+export function compileGroups(messages: PriorityGroup[]): StaticArray<Group> {
   const groups = new StaticArray<Group>(messages.length);
   for (let i = 0; i < messages.length; i++) groups[i] = compileGroup(messages[i]);
   return groups;

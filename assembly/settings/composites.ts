@@ -6,19 +6,18 @@ import { Candidate, Composite, NO_HOST } from "../decide/composite";
 import { CompositeCluster } from "../proto/attempt_router/v1/CompositeCluster";
 import { ClusterEntry } from "../proto/attempt_router/v1/CompositeCluster/ClusterEntry";
 import { Fields } from "./fields";
-import { Problem } from "./problem";
 
 const FIELD = "composite_clusters";
 
 /** Reads the field `composite_clusters`; the names of nested ones lead to no cycle. */
-export function readComposites(fields: Fields, problem: Problem): CompositeCluster[] {
+export function readComposites(fields: Fields): CompositeCluster[] {
   const values = fields.list(FIELD);
   const composites: CompositeCluster[] = [];
   for (let i = 0; i < values.length; i++) composites.push(readComposite(fields.element(FIELD, i, values[i])));
   const marks = new StaticArray<Mark>(composites.length);
   for (let i = 0; i < composites.length; i++) {
-    const place = fields.at(FIELD) + "[" + i.toString() + "].clusters";
-    if (isCyclic(composites, i, marks)) problem.note(place, "clusters that do not lead back to this one", "a cycle");
+    const place = FIELD + "[" + i.toString() + "].clusters";
+    if (isCyclic(composites, i, marks)) fields.note(place, "clusters that do not lead back to this one", "a cycle");
   }
   return composites;
 }

@@ -34,6 +34,16 @@ export class Fields {
     return null;
   }
 
+  /** Whether a field is there. */
+  has(name: string): bool {
+    return this.find(name) != null;
+  }
+
+  /** Notes what is wrong with a field, or with the object where `name` is empty. */
+  note(name: string, expected: string, found: string): void {
+    this.problem.note(name.length > 0 ? this.at(name) : this.path, expected, found);
+  }
+
   text(name: string): string {
     const value = this.find(name);
     if (value == null) return "";
@@ -65,6 +75,44 @@ export class Fields {
 
   requiredWhole(name: string, low: u32, high: u32): u32 {
     return this.wholeOf(name, this.find(name), low, high);
+  }
+
+  /** As `requiredWhole`, of the element of the list `name`. */
+  wholeElement(name: string, index: i32, value: Value, low: u32, high: u32): u32 {
+    return this.wholeOf(name + "[" + index.toString() + "]", value, low, high);
+  }
+
+  /** A number, or one in decimal notation in a string. */
+  requiredNumber(name: string): f64 {
+    const value = this.find(name);
+    const number = value == null ? NaN : numberOf(value);
+    if (number == number) return number;
+    this.problem.noteValue(this.at(name), "a number", value);
+    return 0;
+  }
+
+  /** A duration in whole milliseconds (what is below one is cut off); -1 where the field is absent. */
+  duration(name: string): i64 {
+    const value = this.find(name);
+    if (value == null) return -1;
+    const digits = value.kind == Kind.STRING ? value.text.length - 1 : -1;
+    const isSeconds = digits > 0 && value.text[digits] == SMALL_S;
+    const seconds = isSeconds ? decimal(value.text.slice<Bytes>(0, digits)) : NaN;
+    if (seconds >= 0 && seconds <= MAX_SECONDS) return <i64>(seconds * 1000 + 1e-6);
+    this.problem.noteValue(this.at(name), "a duration in seconds, like 0.25s", value);
+    return -1;
+  }
+
+  /** A list of strings that are not empty; it has at least one where it is `required`. */
+  bytesList(name: string, required: bool): StaticArray<Bytes> {
+    const items = required ? this.requiredList(name, "string") : this.list(name);
+    const texts = new StaticArray<Bytes>(items.length);
+    for (let i = 0; i < items.length; i++) {
+      texts[i] = items[i].text;
+      if (items[i].kind == Kind.STRING && texts[i].length > 0) continue;
+      this.problem.noteValue(this.at(name) + "[" + i.toString() + "]", "a string that is not empty", items[i]);
+    }
+    return texts;
   }
 
   /** One of `names`, as its index; the first where the field is absent. */
@@ -129,13 +177,28 @@ function numberOf(value: Value): f64 {
   return value.kind == Kind.STRING ? decimal(value.text) : NaN;
 }
 
+// Digits with at most one point among them; up to 15 digits, which a double holds exactly.
 function decimal(text: Bytes): f64 {
-  if (text.length == 0 || text.length > 15) return NaN;
+  const negative = text.length > 0 && text[0] == MINUS;
   let number: f64 = 0;
-  for (let i = 0; i < text.length; i++) {
+  let scale: f64 = 0;
+  let digits = 0;
+  for (let i = <i32>negative; i < text.length; i++) {
     const digit = <u32>text[i] - 0x30;
-    if (digit > 9) return NaN;
-    number = number * 10 + <f64>digit;
+    if (text[i] == POINT && scale == 0) scale = 1;
+    else if (digit > 9 || ++digits > 15) return NaN;
+    else {
+      number = number * 10 + <f64>digit;
+      scale *= 10;
+    }
   }
-  return number;
+  if (digits == 0) return NaN;
+  if (scale > 0) number /= scale;
+  return negative ? -number : number;
 }
+
+const MINUS: u8 = 0x2d;
+const POINT: u8 = 0x2e;
+const SMALL_S: u8 = 0x73;
+/** The longest duration that a protobuf holds. */
+const MAX_SECONDS: f64 = 315576000000;

@@ -25,6 +25,7 @@ const key = new View();
 export class ValueView {
   kind: u32 = ValueKind.ABSENT;
   number: f64 = 0;
+  flag: bool = false;
   /** The text of a string, or the serialized Struct or ListValue. */
   bytes: View = new View();
 
@@ -37,6 +38,7 @@ export class ValueView {
       this.kind = members.field;
       if (members.wire == Wire.BYTES) this.bytes.set(members.ptr, members.length);
       else if (members.wire == Wire.FIXED_64) this.number = reinterpret<f64>(members.number);
+      else this.flag = members.number != 0;
     }
     if (members.malformed) this.kind = ValueKind.UNSET;
   }

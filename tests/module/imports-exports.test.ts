@@ -12,6 +12,7 @@ const EXPORTS: Readonly<Record<string, string>> = {
   proxy_on_vm_start: "seeds the random values and defines the counters",
   proxy_on_configure: "learns the role of a plugin from its root_id",
   proxy_on_request_headers: "both roles",
+  proxy_on_response_headers: "header transforms of route specifiers",
 };
 const REQUIRED = ["memory", "_initialize", "malloc", "proxy_abi_version_0_2_1", "proxy_on_request_headers"];
 const START_SECTION = 8;

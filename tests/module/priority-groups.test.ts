@@ -410,8 +410,8 @@ describe("settings", () => {
     expect(Object.keys(request.hostCalls)).toEqual(["proxy_get_property"]);
   });
 
-  it("are not looked for without a route", () => {
-    expect(host.request({ route: false }).hostCalls).toEqual({ proxy_get_property: 1 });
+  it("are looked for by the virtual host's name without a route", () => {
+    expect(host.request({ route: false }).hostCalls).toEqual({ proxy_get_property: 2 });
   });
 });
 

@@ -7,6 +7,7 @@ import { PriorityGroupClusterSpecifier } from "../../envoy/extensions/router/clu
 import { HashPolicy } from "./HashPolicy";
 import { CompositeCluster } from "./CompositeCluster";
 import { BoolValue } from "../../google/protobuf/BoolValue";
+import { RouteSpecifiers } from "./RouteSpecifiers";
 import { SlotForm } from "./SlotForm";
 import { Availability } from "./Availability";
 
@@ -72,6 +73,14 @@ export class RouteSettings {
 
     writer.uint32(96);
     writer.uint32(message.availabilityIntervalMs);
+
+    const routeSpecifiers = message.routeSpecifiers;
+    if (routeSpecifiers !== null) {
+      writer.uint32(106);
+      writer.fork();
+      RouteSpecifiers.encode(routeSpecifiers, writer);
+      writer.ldelim();
+    }
   }
 
   static decode(reader: Reader, length: i32): RouteSettings {
@@ -140,6 +149,13 @@ export class RouteSettings {
           message.availabilityIntervalMs = reader.uint32();
           break;
 
+        case 13:
+          message.routeSpecifiers = RouteSpecifiers.decode(
+            reader,
+            reader.uint32()
+          );
+          break;
+
         default:
           reader.skipType(tag & 7);
           break;
@@ -161,6 +177,7 @@ export class RouteSettings {
   refreshClusterOnRetry: BoolValue | null;
   availability: Availability;
   availabilityIntervalMs: u32;
+  routeSpecifiers: RouteSpecifiers | null;
 
   constructor(
     priorityGroup: PriorityGroupClusterSpecifier | null = null,
@@ -174,7 +191,8 @@ export class RouteSettings {
     skipClustersWithoutHosts: BoolValue | null = null,
     refreshClusterOnRetry: BoolValue | null = null,
     availability: Availability = 0,
-    availabilityIntervalMs: u32 = 0
+    availabilityIntervalMs: u32 = 0,
+    routeSpecifiers: RouteSpecifiers | null = null
   ) {
     this.priorityGroup = priorityGroup;
     this.hashPolicy = hashPolicy;
@@ -188,5 +206,6 @@ export class RouteSettings {
     this.refreshClusterOnRetry = refreshClusterOnRetry;
     this.availability = availability;
     this.availabilityIntervalMs = availabilityIntervalMs;
+    this.routeSpecifiers = routeSpecifiers;
   }
 }

@@ -1,0 +1,151 @@
+import { Bytes, View } from "../bytes";
+import { Plan } from "../decide/plan";
+import { HeaderName, RequestView } from "../decide/request-view";
+import { Host, LogLevel } from "../host/host";
+import { settingsId } from "../settings/settings-id";
+import { TransformAction, transform } from "../specifiers/header-transforms";
+import { CLUSTER_NAME, DYNAMIC_METADATA, METHOD_HEADER, PATH_HEADER, VIRTUAL_HOST_NAME } from "./names";
+import { randomValue } from "./random-value";
+import { decideAttempt, finishDecision, startDecision } from "./request";
+
+const NOTHING: Bytes = new StaticArray<u8>(0);
+const QUESTION_MARK: u8 = 0x3f;
+const HASH: u8 = 0x23;
+/** Length of `@ar-` and the digits. */
+const MARK_LENGTH = 20;
+
+/**
+ * The request that the proxy calls the module for, as its specifiers see it. What they ask for is read when it is first
+ * asked for and kept until `finish`.
+ */
+@final
+export class HostRequest extends RequestView {
+  /** Headers that specifiers added to the response. */
+  responseHeaders: Bytes = NOTHING;
+
+  private plan: Plan | null = null;
+  private seed: u64 = 0;
+  private hasPath: bool = false;
+  private hasMethod: bool = false;
+  private hasMetadata: bool = false;
+  private lentPath: View = new View();
+  private pathOnly: View = new View();
+  private lentMethod: View = new View();
+  private lentMetadata: View = new View();
+  private other: View = new View();
+
+  constructor(private host: Host) {
+    super();
+  }
+
+  /** Begins with a request on a route, or in a virtual host, that has this plan. */
+  start(host: Host, plan: Plan, seed: u64): void {
+    this.host = host;
+    this.plan = plan;
+    this.seed = seed;
+    this.hasPath = false;
+    this.hasMethod = false;
+    this.hasMetadata = false;
+    if (this.responseHeaders.length > 0) this.responseHeaders = NOTHING;
+  }
+
+  /** Hands back what was read. */
+  finish(): void {
+    this.giveBack(this.lentPath);
+    this.giveBack(this.lentMethod);
+    this.giveBack(this.lentMetadata);
+    this.pathOnly.set(0, 0);
+  }
+
+  header(name: HeaderName, out: View): bool {
+    return this.host.property(name.attribute, out);
+  }
+
+  firstLine(name: HeaderName, out: View): bool {
+    return this.host.requestHeader(name.name, out);
+  }
+
+  release(view: View): void {
+    this.host.release(view);
+  }
+
+  path(): View {
+    if (!this.hasPath) {
+      this.hasPath = true;
+      if (this.host.requestHeader(PATH_HEADER, this.lentPath)) this.cutPath();
+    }
+    return this.pathOnly;
+  }
+
+  method(): View {
+    if (!this.hasMethod) {
+      this.hasMethod = true;
+      this.host.requestHeader(METHOD_HEADER, this.lentMethod);
+    }
+    return this.lentMethod;
+  }
+
+  metadata(): View {
+    if (!this.hasMetadata) {
+      this.hasMetadata = true;
+      this.host.property(DYNAMIC_METADATA, this.lentMetadata);
+    }
+    return this.lentMetadata;
+  }
+
+  virtualHost(): Bytes {
+    const name = this.other;
+    if (!this.host.property(VIRTUAL_HOST_NAME, name)) return NOTHING;
+    const marked = settingsId(name) != 0;
+    const full = name.copy();
+    this.host.release(name);
+    return marked ? full.slice<Bytes>(0, full.length - MARK_LENGTH) : full;
+  }
+
+  resolvedCluster(): Bytes {
+    const plan = this.plan;
+    return plan != null && plan.hasGroups ? this.pickedCluster(plan) : this.currentCluster();
+  }
+
+  log(message: Bytes): void {
+    this.host.log(LogLevel.INFO, String.UTF8.decodeUnsafe(changetype<usize>(message), message.length));
+  }
+
+  count(name: Bytes): void {
+    this.host.incrementNamed(name);
+  }
+
+  addResponseHeader(name: Bytes, value: Bytes): void {
+    const line = transform(TransformAction.APPEND_IF_EXISTS_OR_ADD, name, value);
+    this.responseHeaders = this.responseHeaders.concat<Bytes>(line);
+  }
+
+  // What the route's own plan picks for attempt 1; it is written only after the chain.
+  private pickedCluster(plan: Plan): Bytes {
+    const decision = startDecision(this.host, plan);
+    decision.random = randomValue(this.host, plan, this.seed);
+    decideAttempt(this.host, decision, 1, this.other);
+    const cluster = this.other.copy();
+    this.other.set(0, 0);
+    finishDecision(this.host);
+    return cluster;
+  }
+
+  private currentCluster(): Bytes {
+    if (!this.host.property(CLUSTER_NAME, this.other)) return NOTHING;
+    const cluster = this.other.copy();
+    this.host.release(this.other);
+    return cluster;
+  }
+
+  private cutPath(): void {
+    const path = this.lentPath;
+    let end = 0;
+    while (end < path.length && path.at(end) != QUESTION_MARK && path.at(end) != HASH) end++;
+    this.pathOnly.set(path.ptr, end);
+  }
+
+  private giveBack(view: View): void {
+    if (view.ptr != 0) this.host.release(view);
+  }
+}

@@ -1,0 +1,158 @@
+// Gives the request's route to its specifiers, and makes the proxy use the route that comes out of them.
+
+import { Bytes, View, encode } from "../bytes";
+import { Chain } from "../decide/chain";
+import { Plan } from "../decide/plan";
+import { HeaderMap, Host } from "../host/host";
+import { RetryOverride, Route } from "../specifiers/route";
+import { applyTransforms } from "./apply-transforms";
+import { followPlan, removeClientAttemptCount, write, writePlan } from "./downstream";
+import { HostRequest } from "./host-request";
+import {
+  CLUSTER_HEADER,
+  FORWARDED_PROTO_HEADER,
+  GIVEN_KEY,
+  MAX_RETRIES_HEADER,
+  PER_TRY_TIMEOUT_HEADER,
+  RESPONSE_KEY,
+  RETRIABLE_STATUS_CODES_HEADER,
+  RETRY_GRPC_ON_HEADER,
+  RETRY_ON_HEADER,
+  ROUTE_KEY,
+  TIMEOUT_HEADER,
+  slotKey,
+} from "./names";
+import { internalRandom } from "./random-value";
+import { decideAttempt, finishDecision, startDecision } from "./request";
+
+// Ends of a pin: the copy of the route whose cluster a header names, whose cluster the slots name, and which leaves the
+// retry policy to the router's control headers.
+const CLUSTER_COPY = encode("#c");
+const GROUPS_COPY = encode("#g");
+const RETRY_COPY = encode("#r");
+const COMMA = encode(",");
+
+const name = new View();
+const value = new View();
+let request: HostRequest | null = null;
+
+/** Runs the chain for a request on a route with this plan; whether the response's headers are of interest. */
+export function specify(host: Host, plan: Plan, chain: Chain): bool {
+  const seed = internalRandom();
+  const view = requestOf(host);
+  view.start(host, plan, seed);
+  const given: Route | null = plan.resolved;
+  const route = chain.run(given, view, seed);
+  view.finish();
+  if (route == null && given != null) drop(host);
+  else if (route != null && route !== given) take(host, route, plan, seed);
+  else if (plan.hasGroups) followPlan(host, plan, seed);
+  const transforms = view.responseHeaders;
+  if (route == null) return keepForResponse(host, transforms);
+  return keepForResponse(host, route.responseTransforms.concat<Bytes>(transforms));
+}
+
+function requestOf(host: Host): HostRequest {
+  let view = request;
+  if (view == null) {
+    view = new HostRequest(host);
+    request = view;
+  }
+  return view;
+}
+
+// Envoy resolves no route for a request without x-forwarded-proto, so the answer is its own 404: flags, details,
+// counters and all.
+function drop(host: Host): void {
+  host.removeRequestHeader(FORWARDED_PROTO_HEADER);
+  host.clearRouteCache();
+}
+
+function take(host: Host, route: Route, plan: Plan, seed: u64): void {
+  const base = route.base;
+  const cluster = route.cluster;
+  const groups = route.groups;
+  const own = base.plan;
+  let pin = base.pin;
+  if (cluster != null) {
+    replace(host, CLUSTER_HEADER, cluster);
+    pin = pin.concat<Bytes>(CLUSTER_COPY);
+  } else if (groups != null) {
+    writeGroups(host, groups, plan.overrideSlots, seed);
+    pin = pin.concat<Bytes>(GROUPS_COPY);
+  } else if (base.isResolved && plan.hasGroups) writePlan(host, plan, seed);
+  else if (own != null) writePlan(host, own, seed);
+  const retry = route.retry;
+  if (retry != null) {
+    writeRetry(host, retry);
+    pin = pin.concat<Bytes>(RETRY_COPY);
+  }
+  const timeout = route.timeout;
+  if (timeout != null) setUnlessSent(host, TIMEOUT_HEADER, timeout);
+  value.setBytes(pin);
+  write(host, ROUTE_KEY, value);
+  const fallback = route.fallback;
+  if (fallback != null) {
+    value.setBytes(fallback);
+    write(host, GIVEN_KEY, value);
+  }
+  const transforms = route.requestTransforms;
+  value.setBytes(transforms);
+  applyTransforms(host, HeaderMap.REQUEST, value);
+  host.clearRouteCache();
+}
+
+// Every slot is written: their defaults belong to no chain in particular.
+function writeGroups(host: Host, groups: Plan, slots: i32, seed: u64): void {
+  const decision = startDecision(host, groups);
+  decision.random = seed;
+  for (let attempt = 1; attempt <= slots; attempt++) {
+    decideAttempt(host, decision, attempt, value);
+    write(host, slotKey(attempt), value);
+  }
+  finishDecision(host);
+  removeClientAttemptCount(host);
+}
+
+// The headers join the route's policy, and the copy that the request takes has an empty one. What a client sent counts
+// as it does natively: beside the policy, and before its numbers.
+function writeRetry(host: Host, retry: RetryOverride): void {
+  if (retry.retryOn.length > 0) {
+    addToSent(host, RETRY_ON_HEADER, retry.retryOn);
+    // A route's retry_on holds conditions of both kinds; each header reads those it knows.
+    addToSent(host, RETRY_GRPC_ON_HEADER, retry.retryOn);
+  }
+  setUnlessSent(host, MAX_RETRIES_HEADER, retry.numRetries);
+  if (retry.retriableStatusCodes.length > 0) {
+    addToSent(host, RETRIABLE_STATUS_CODES_HEADER, retry.retriableStatusCodes);
+  }
+  if (retry.perTryTimeout.length > 0) setUnlessSent(host, PER_TRY_TIMEOUT_HEADER, retry.perTryTimeout);
+}
+
+function setUnlessSent(host: Host, header: Bytes, text: Bytes): void {
+  name.setBytes(header);
+  if (!host.hasHeader(HeaderMap.REQUEST, name)) replace(host, header, text);
+}
+
+function addToSent(host: Host, header: Bytes, text: Bytes): void {
+  if (!host.requestHeader(header, value)) {
+    replace(host, header, text);
+    return;
+  }
+  const sent = value.copy();
+  host.release(value);
+  replace(host, header, sent.concat<Bytes>(COMMA).concat<Bytes>(text));
+}
+
+function replace(host: Host, header: Bytes, text: Bytes): void {
+  name.setBytes(header);
+  value.setBytes(text);
+  host.replaceHeader(HeaderMap.REQUEST, name, value);
+}
+
+function keepForResponse(host: Host, transforms: Bytes): bool {
+  if (transforms.length == 0) return false;
+  value.setBytes(transforms);
+  write(host, RESPONSE_KEY, value);
+  return true;
+}

@@ -1,0 +1,187 @@
+import { Bytes, encode } from "../bytes";
+import { Plan } from "../decide/plan";
+
+/** A retry policy that replaces a route's, as the values of the router's request headers; empty: not set. */
+@final
+export class RetryOverride {
+  retryOn: Bytes = NOTHING;
+  numRetries: Bytes = NOTHING;
+  perTryTimeout: Bytes = NOTHING;
+  /** Joined with ",". */
+  retriableStatusCodes: Bytes = NOTHING;
+}
+
+const NOTHING: Bytes = new StaticArray<u8>(0);
+
+/** A route as specifiers see it. Properties that a specifier may override are null where nobody did. */
+export abstract class Route {
+  /** The configured route below all overrides. */
+  abstract get base(): BaseRoute;
+
+  /** The cluster of every attempt, instead of the route's own. */
+  get cluster(): Bytes | null {
+    return null;
+  }
+
+  /** A chain of priority groups instead of the route's own cluster. */
+  get groups(): Plan | null {
+    return null;
+  }
+
+  /** Time-out of the whole request in milliseconds, as decimal digits; 0 is none. */
+  get timeout(): Bytes | null {
+    return null;
+  }
+
+  get retry(): RetryOverride | null {
+    return null;
+  }
+
+  /** Request header transforms in order, see `HeaderTransforms`. */
+  get requestTransforms(): Bytes {
+    return NOTHING;
+  }
+
+  get responseTransforms(): Bytes {
+    return NOTHING;
+  }
+
+  /**
+   * What filter state `wasm.attempt_router.given` must hold for the proxy to choose the route that it falls back to where
+   * the match of a template does not hold; null where the module saw that it holds.
+   */
+  get fallback(): Bytes | null {
+    return null;
+  }
+
+  /** Whether the route forwards requests, so that there is something to override; not a redirect or direct response. */
+  get hasEntry(): bool {
+    return this.base.isEntry;
+  }
+
+  /** The name it was configured with. */
+  get name(): Bytes {
+    return this.base.configuredName;
+  }
+}
+
+/** A route of the configuration: the one that matching resolved, or a template. */
+@final
+export class BaseRoute extends Route {
+  /** It is the route that matching resolved. */
+  isResolved: bool = false;
+
+  constructor(
+    readonly configuredName: Bytes,
+    /** What filter state `wasm.attempt_router.route` must hold for the proxy to choose the route. */
+    readonly pin: Bytes,
+    readonly isEntry: bool,
+    /** Its cluster, where the configuration names a single one. */
+    readonly ownCluster: Bytes,
+    /** Its own priority groups. */
+    readonly plan: Plan | null,
+  ) {
+    super();
+  }
+
+  get base(): BaseRoute {
+    return this;
+  }
+}
+
+/** Wraps a route and overrides what is set; everything else is the wrapped route's. */
+@final
+export class DelegatingRoute extends Route {
+  private ownGroups: Plan | null = null;
+  private ownCluster: Bytes | null = null;
+  private ownTimeout: Bytes | null = null;
+  private ownRetry: RetryOverride | null = null;
+  private ownFallback: Bytes | null = null;
+  private addedToRequest: Bytes = NOTHING;
+  private addedToResponse: Bytes = NOTHING;
+
+  constructor(private readonly wrapped: Route) {
+    super();
+  }
+
+  get base(): BaseRoute {
+    return this.wrapped.base;
+  }
+
+  get cluster(): Bytes | null {
+    if (this.ownGroups != null) return null;
+    const own = this.ownCluster;
+    return own != null ? own : this.wrapped.cluster;
+  }
+
+  get groups(): Plan | null {
+    if (this.ownCluster != null) return null;
+    const own = this.ownGroups;
+    return own != null ? own : this.wrapped.groups;
+  }
+
+  get timeout(): Bytes | null {
+    const own = this.ownTimeout;
+    return own != null ? own : this.wrapped.timeout;
+  }
+
+  get retry(): RetryOverride | null {
+    const own = this.ownRetry;
+    return own != null ? own : this.wrapped.retry;
+  }
+
+  get fallback(): Bytes | null {
+    const own = this.ownFallback;
+    return own != null ? own : this.wrapped.fallback;
+  }
+
+  get requestTransforms(): Bytes {
+    return joined(this.wrapped.requestTransforms, this.addedToRequest);
+  }
+
+  get responseTransforms(): Bytes {
+    return joined(this.wrapped.responseTransforms, this.addedToResponse);
+  }
+
+  /** Sends every attempt to this cluster; one that does not exist fails the request. */
+  setCluster(name: Bytes): void {
+    this.ownCluster = name;
+    this.ownGroups = null;
+  }
+
+  /** Sends attempt n to group n. */
+  setGroups(groups: Plan): void {
+    this.ownGroups = groups;
+    this.ownCluster = null;
+  }
+
+  setTimeout(milliseconds: u64): void {
+    this.ownTimeout = encode(milliseconds.toString());
+  }
+
+  setTimeoutBytes(milliseconds: Bytes): void {
+    this.ownTimeout = milliseconds;
+  }
+
+  setRetry(policy: RetryOverride): void {
+    this.ownRetry = policy;
+  }
+
+  setFallback(pin: Bytes): void {
+    this.ownFallback = pin;
+  }
+
+  /** Adds transforms that run after those of the wrapped route. */
+  transformRequest(transforms: Bytes): void {
+    this.addedToRequest = transforms;
+  }
+
+  transformResponse(transforms: Bytes): void {
+    this.addedToResponse = transforms;
+  }
+}
+
+function joined(first: Bytes, second: Bytes): Bytes {
+  if (second.length == 0) return first;
+  return first.length == 0 ? second : first.concat<Bytes>(second);
+}
