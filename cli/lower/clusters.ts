@@ -3,14 +3,23 @@ import type { Cursor } from "../yaml/cursor.js";
 import { namesAttemptHeader } from "./attempt-header.js";
 import { clusterFilters, type Resources, type RouteConfigSite } from "./find.js";
 import type { PriorityGroupRoute } from "./priority-group.js";
+import { attemptsOfCluster } from "./retries.js";
+import { hasOtherUpstreamFilters } from "./wiring.js";
 
 /** The clusters of a file by name, and which of them have upstream filters of their own. */
 export class Clusters {
   private readonly names = new Set<string>();
   private readonly changingHeader = new Set<string>();
+  private readonly writingMetadata = new Set<string>();
   readonly withFilters: { name: string; cluster: Cursor }[] = [];
+  /** Names in the order of the file. */
+  readonly all: readonly string[];
+  /** The most attempts that a retry policy of a cluster's own allows, see `attemptsOfCluster`. */
+  readonly attempts: number;
 
   constructor(private readonly resources: Resources) {
+    this.all = resources.clusters.map((cluster) => cluster.field("name")?.string() ?? "").filter((name) => name !== "");
+    this.attempts = Math.max(1, ...resources.clusters.map(attemptsOfCluster));
     for (const cluster of resources.clusters) {
       const name = cluster.field("name")?.string() ?? "";
       this.names.add(name);
@@ -18,6 +27,7 @@ export class Clusters {
       if (filters === undefined) continue;
       this.withFilters.push({ name, cluster });
       if (namesAttemptHeader(filters)) this.changingHeader.add(name);
+      if (hasOtherUpstreamFilters(filters)) this.writingMetadata.add(name);
     }
   }
 
@@ -25,9 +35,12 @@ export class Clusters {
     return this.names.has(name);
   }
 
-  /** Whether the cluster's own filters change x-envoy-attempt-count, on the header map that the router reads. */
-  changesAttemptHeader(name: string): boolean {
-    return this.changingHeader.has(name);
+  /** Whether one of these clusters has filters of its own that change x-envoy-attempt-count, or may write metadata. */
+  filtersOf(names: ReadonlySet<string>): { changesHeader: boolean; writesMetadata: boolean } {
+    return {
+      changesHeader: [...names].some((name) => this.changingHeader.has(name)),
+      writesMetadata: [...names].some((name) => this.writingMetadata.has(name)),
+    };
   }
 
   /** Reports the clusters of a route's groups that the bootstrap does not have, where Envoy would check them. */

@@ -12,6 +12,9 @@ export interface CompositeContext {
   skip: boolean;
 }
 
+/** The clusters that a request's own groups may name, where it may have some. */
+export type Allowed = readonly string[];
+
 const SKIP = "skip_clusters_without_hosts";
 const REFRESH = "refresh_cluster_on_retry";
 
@@ -27,7 +30,8 @@ function pickedNames(settings: RouteSettings, { composites }: CompositeContext):
   return [...names, ...(overrides(settings) ? composites.names : [])];
 }
 
-function overrides(settings: RouteSettings): boolean {
+/** Whether a request's metadata may override the groups. */
+export function overrides(settings: RouteSettings): boolean {
   const specifier = settings["priority_group"];
   const namespace = isMessage(specifier) ? specifier["override_metadata_namespace"] : undefined;
   return namespace !== undefined && namespace !== "";
@@ -42,7 +46,7 @@ export function withComposites(settings: RouteSettings, context: CompositeContex
   const picked = pickedNames(settings, context);
   const reached = composites.reach(picked);
   if (reached.length === 0) return settings;
-  const groups = groupsOf(settings).length;
+  const groups = overrides(settings) ? Number(settings["slots"]) : groupsOf(settings).length;
   const stays = !refreshes && settings["cluster"] === undefined;
   const lengths = picked.map((name) => (composites.has(name) ? composites.lengthOf(name) + 1 : 1));
   return {
@@ -67,10 +71,20 @@ export function compositeNames(settings: RouteSettings): string[] {
 }
 
 /** The slots of a route: for every attempt its static default and whatever else may be written. */
-export function slotsOf(settings: RouteSettings, { composites }: CompositeContext): Slot[] {
+export function slotsOf(settings: RouteSettings, context: CompositeContext, allowed: Allowed): Slot[] {
+  const slots = staticSlots(settings, context);
+  if (!overrides(settings)) return slots;
+  const { composites } = context;
+  const named = allowed.flatMap((name) => (composites.has(name) ? choices(name, 1, composites, true) : [name]));
+  const every = [...new Set([...slots.flatMap((slot) => [slot.defaultCluster, ...slot.otherClusters]), ...named])];
+  return slots.map(({ defaultCluster }) => ({ defaultCluster, otherClusters: every, open: true }));
+}
+
+function staticSlots(settings: RouteSettings, { composites }: CompositeContext): Slot[] {
   const groups = groupsOf(settings).map((group) => group.clusters.map((cluster) => cluster.cluster_name));
   const skip = settings[SKIP] !== false;
-  const count = compositeNames(settings).length === 0 ? groups.length : Number(settings["slots"]);
+  const more = overrides(settings) || compositeNames(settings).length > 0;
+  const count = more && groups.length > 0 ? Number(settings["slots"]) : groups.length;
   return Array.from({ length: count }, (_, index) => {
     const turn = settings[REFRESH] === false ? 0 : Math.min(index, groups.length - 1);
     return slotOf((groups[turn] ?? []).flatMap((name) => choices(name, index + 1, composites, skip)));
@@ -79,7 +93,7 @@ export function slotsOf(settings: RouteSettings, { composites }: CompositeContex
 
 function slotOf(clusters: string[]): Slot {
   const [defaultCluster = "", ...otherClusters] = [...new Set(clusters)];
-  return { defaultCluster, otherClusters };
+  return { defaultCluster, otherClusters, open: false };
 }
 
 /** What a picked name may become at an attempt: for a composite also that none of its clusters has a host. */

@@ -24,13 +24,24 @@ import {
   slotSpecifier,
   specifierUse,
   type PriorityGroupRoute,
+  type RouteContext,
   type SpecifierUse,
 } from "./priority-group.js";
+import { allowedClusters } from "./override.js";
 import { pinnedCopy } from "./pin.js";
 import { groupsOf, routeName } from "./settings.js";
 import { changeItems } from "./lists.js";
-import { NO_HOST_CLUSTER, type SlotForm } from "./types.js";
-import { hasEarlierFilters, moduleCluster, routersOf, wireCluster, wireConnectionManager } from "./wiring.js";
+import { attemptsOf } from "./retries.js";
+import { NO_HOST_CLUSTER } from "./types.js";
+import {
+  hasEarlierFilters,
+  hasOtherUpstreamFilters,
+  moduleCluster,
+  routersOf,
+  wireCluster,
+  wireConnectionManager,
+  type UpstreamPlace,
+} from "./wiring.js";
 
 /** Everything that lowering one file will change, before anything is changed. */
 export interface Plan {
@@ -66,6 +77,14 @@ interface Chain {
   changesHeader: boolean;
   /** Filters before the module may change what the route was matched by. */
   pin: boolean;
+  /** Upstream filters may write dynamic metadata. */
+  writesMetadata: boolean;
+}
+
+/** The listeners whose routes need the upstream role in a cluster's own filters, and where it goes. */
+interface UpstreamUse {
+  listeners: Set<string>;
+  place: UpstreamPlace;
 }
 
 class Planner {
@@ -76,7 +95,7 @@ class Planner {
   /** Offsets of the specifiers that were met where one may stand. */
   private readonly known = new Set<number>();
   /** Listeners whose routes need the upstream role in a cluster's own filters, by cluster. */
-  private readonly upstreamUsers = new Map<Cursor, Set<string>>();
+  private readonly upstreamUsers = new Map<Cursor, UpstreamUse>();
 
   constructor(
     private readonly plan: Plan,
@@ -100,22 +119,31 @@ class Planner {
   }
 
   private planManager(site: ConnectionManagerSite): void {
-    const routers = routersOf(site.manager);
-    const changesHeader = routers.some((router) => namesAttemptHeader(router.field("upstream_http_filters")));
-    const chain = { changesHeader, pin: hasEarlierFilters(site.manager) };
+    const upstreamChains = routersOf(site.manager).map((router) => router.field("upstream_http_filters"));
+    const chain = {
+      changesHeader: upstreamChains.some(namesAttemptHeader),
+      pin: hasEarlierFilters(site.manager),
+      writesMetadata: upstreamChains.some(hasOtherUpstreamFilters),
+    };
     const routes = site.routeConfigs.flatMap((config) => this.planConfig(config, chain));
     const dynamic = site.dynamicRoutes && this.options.rds;
     if (routes.length === 0 && !dynamic) return;
     const perAttempt = routes.filter((route) => this.decidesPerAttempt(route));
-    const needsUpstream = perAttempt.length > 0 || (dynamic && !this.options.attemptHeader);
-    wireConnectionManager(site, needsUpstream, this.options, this.plan.editor, this.plan.findings);
     const everyCluster = dynamic && !this.options.attemptHeader;
-    if (needsUpstream) this.noteUpstreamUse(site.listenerName, everyCluster ? undefined : clusterNames(perAttempt));
+    const place = this.upstreamPlace(routes, perAttempt.length > 0 || everyCluster);
+    wireConnectionManager(site, place, this.options, this.plan.editor, this.plan.findings);
+    if (place === "nowhere") return;
+    this.noteUpstreamUse(site.listenerName, everyCluster ? undefined : clusterNames(perAttempt), place);
+  }
+
+  private upstreamPlace(routes: readonly PriorityGroupRoute[], needed: boolean): UpstreamPlace {
+    if (routes.some((route) => route.rereads)) return "around";
+    return needed ? "first" : "nowhere";
   }
 
   private planLooseConfig(site: RouteConfigSite): void {
     // Which filters come before the router is not known here, so there may be some.
-    const routes = this.planConfig(site, { changesHeader: false, pin: true });
+    const routes = this.planConfig(site, { changesHeader: false, pin: true, writesMetadata: false });
     if (routes.length === 0) return;
     const upstream = routes.some((route) => route.form === "ONE_SLOT") ? " --no-attempt-header" : "";
     const message =
@@ -150,7 +178,7 @@ class Planner {
       this.known.add(use.specifier.offset);
       const changes = chain.changesHeader || changesAttemptHeader([site.config, host, route]);
       const pin = chain.pin && listed.has(route.offset);
-      const planned = this.planOne(route, host, use, changes, pin);
+      const planned = this.planOne(route, host, use, { ...chain, changesHeader: changes, pin });
       for (const group of use.specifier.list("priority_groups")) {
         for (const cluster of group.list("clusters")) this.known.add(cluster.field("cluster_name")?.offset ?? -1);
       }
@@ -184,19 +212,25 @@ class Planner {
 
   /** Whether the upstream role has work on a route. */
   private decidesPerAttempt(route: PriorityGroupRoute): boolean {
-    return route.form === "ONE_SLOT" || skipsClusters(route.settings, this.context);
+    return route.form === "ONE_SLOT" || route.rereads || skipsClusters(route.settings, this.context);
   }
 
-  private planOne(route: Cursor, host: Cursor, use: SpecifierUse, changes: boolean, pin: boolean): PriorityGroupRoute {
-    const form: SlotForm = this.options.attemptHeader && !changes ? "SLOT_PER_ATTEMPT" : "ONE_SLOT";
-    const planned = planRoute(route, host, use, { form, pin }, this.context, this.plan.findings);
-    if (form === "ONE_SLOT" || !this.clustersChangeHeader(planned)) return planned;
-    return planRoute(route, host, use, { form: "ONE_SLOT", pin }, this.context, []);
-  }
-
-  /** A cluster's own upstream filters see the same header map as the router does. */
-  private clustersChangeHeader(route: PriorityGroupRoute): boolean {
-    return clusterNames([route]).some((name) => this.clusters.changesAttemptHeader(name));
+  private planOne(route: Cursor, host: Cursor, use: SpecifierUse, chain: Chain): PriorityGroupRoute {
+    const { findings } = this.plan;
+    const around: RouteContext = {
+      form: this.options.attemptHeader && !chain.changesHeader ? "SLOT_PER_ATTEMPT" : "ONE_SLOT",
+      pin: chain.pin,
+      rereads: chain.writesMetadata,
+      attempts: Math.max(attemptsOf(route, host), this.clusters.attempts),
+      allowed: allowedClusters(route, use.specifier, this.clusters.all, findings),
+    };
+    const planned = planRoute(route, host, use, around, this.context, findings);
+    // A cluster's own upstream filters see the same header map and metadata as the router does.
+    const { changesHeader, writesMetadata } = this.clusters.filtersOf(clusterNames([planned]));
+    if (!changesHeader && !writesMetadata) return planned;
+    const form = changesHeader ? "ONE_SLOT" : around.form;
+    const rereads = around.rereads || writesMetadata;
+    return planRoute(route, host, use, { ...around, form, rereads }, this.context, []);
   }
 
   private namedPlugins(config: Cursor): Map<string, Cursor> {
@@ -219,9 +253,8 @@ class Planner {
       if (specifier === undefined || used.has(specifier.offset)) continue;
       this.known.add(specifier.offset);
       const use = { specifier, field: "cluster_specifier_plugin" } as const;
-      const form = { form: "SLOT_PER_ATTEMPT", pin: false } as const;
       const plugin = items[index] as Cursor;
-      this.plan.unusedSpecifiers.push(planRoute(plugin, undefined, use, form, this.context, this.plan.findings));
+      this.plan.unusedSpecifiers.push(planRoute(plugin, undefined, use, UNUSED, this.context, this.plan.findings));
     }
     if (removed.length === 0 || config.map === undefined || list?.seq === undefined) return;
     const pair = pairOf(config.map, "cluster_specifier_plugins");
@@ -238,19 +271,21 @@ class Planner {
   }
 
   /** `names` undefined: any cluster may be reached. */
-  private noteUpstreamUse(listenerName: string, names: string[] | undefined): void {
+  private noteUpstreamUse(listenerName: string, names: ReadonlySet<string> | undefined, place: UpstreamPlace): void {
     for (const { name, cluster } of this.clusters.withFilters) {
-      if (!(names?.includes(name) ?? true)) continue;
-      this.upstreamUsers.set(cluster, (this.upstreamUsers.get(cluster) ?? new Set()).add(listenerName));
+      if (!(names?.has(name) ?? true)) continue;
+      const before = this.upstreamUsers.get(cluster);
+      const listeners = (before?.listeners ?? new Set()).add(listenerName);
+      this.upstreamUsers.set(cluster, { listeners, place: before?.place === "around" ? "around" : place });
     }
   }
 
   /** A cluster that several listeners reach has one filter chain, and so a VM that is none of theirs. */
   private wireClusters(): void {
-    for (const [cluster, listeners] of this.upstreamUsers) {
+    for (const [cluster, { listeners, place }] of this.upstreamUsers) {
       const [only, ...others] = listeners;
       const vmId = others.length === 0 ? `attempt_router/${only ?? ""}` : "attempt_router";
-      wireCluster(cluster, vmId, this.options, this.plan.editor);
+      wireCluster(cluster, vmId, place, this.options, this.plan.editor);
     }
   }
 
@@ -301,6 +336,9 @@ function tellPinnedApart(routes: PriorityGroupRoute[]): void {
   }
 }
 
-function clusterNames(routes: readonly PriorityGroupRoute[]): string[] {
-  return routes.flatMap(({ slots }) => slots.flatMap((slot) => [slot.defaultCluster, ...slot.otherClusters]));
+function clusterNames(routes: readonly PriorityGroupRoute[]): Set<string> {
+  return new Set(routes.flatMap(({ slots }) => slots.flatMap((slot) => [slot.defaultCluster, ...slot.otherClusters])));
 }
+
+/** A named specifier that no route uses is only checked. */
+const UNUSED: RouteContext = { form: "SLOT_PER_ATTEMPT", pin: false, rereads: false, attempts: 1, allowed: [] };

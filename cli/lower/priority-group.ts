@@ -4,9 +4,11 @@ import { pairOf, type Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import {
   compositeRouteFindings,
+  overrides,
   refreshingPolicy,
   slotsOf,
   withComposites,
+  type Allowed,
   type CompositeContext,
 } from "./composite-route.js";
 import { hashPolicies } from "./hash-policy.js";
@@ -19,6 +21,7 @@ import {
   type RouteForm,
   type RouteSettings,
 } from "./settings.js";
+import { hasOverride, ownSettings } from "./override.js";
 import { oneSlotSpecifier, slotPerAttemptSpecifier, type Slot } from "./slot-tree.js";
 import { METADATA_NAMESPACE, TYPE, type SlotForm } from "./types.js";
 
@@ -44,6 +47,7 @@ export interface PriorityGroupRoute {
   use: SpecifierUse;
   form: SlotForm;
   pin: boolean;
+  rereads: boolean;
   settings: RouteSettings;
   name: string;
   slots: Slot[];
@@ -67,26 +71,39 @@ export function specifierUse(route: Cursor, plugins: ReadonlyMap<string, Cursor>
   return named === undefined ? undefined : { specifier: named, field: NAMED };
 }
 
+/** What the configuration around a route means for it. */
+export interface RouteContext extends RouteForm {
+  /** How many attempts the retry policies allow. */
+  attempts: number;
+  /** The clusters that an override may name. */
+  allowed: Allowed;
+}
+
 /** `host` is the route's virtual host; undefined for a specifier that no route uses. */
 export function planRoute(
   route: Cursor,
   host: Cursor | undefined,
   use: SpecifierUse,
-  form: RouteForm,
+  around: RouteContext,
   context: CompositeContext,
   findings: Finding[],
 ): PriorityGroupRoute {
+  const { form, pin } = around;
+  const rereads = around.rereads && hasOverride(use.specifier);
+  const known = { ...around, rereads };
   const base =
-    use.field === CLUSTER ? clusterSettings(route, use, form) : specifierSettings(route, use, form, findings);
+    use.field === CLUSTER ? clusterSettings(route, use, known) : specifierSettings(route, use, known, findings);
   const retries = host === undefined ? undefined : refreshingPolicy(route, host);
   const settings = withComposites(base, context, retries?.refreshes ?? true);
   const planned: PriorityGroupRoute = {
     route,
     use,
-    ...form,
+    form,
+    pin,
+    rereads: overrides(settings) && settings["read_metadata_per_attempt"] === true,
     settings,
     name: routeName(route.field("name")?.string(), settings),
-    slots: slotsOf(settings, context),
+    slots: slotsOf(settings, context, around.allowed),
   };
   if (host === undefined || settings === base) return planned;
   findings.push(...compositeRouteFindings(route, host, settings, context));
@@ -97,20 +114,23 @@ function clusterSettings(route: Cursor, use: SpecifierUse, form: RouteForm): Rou
   return routeSettings({ cluster: use.specifier.json() }, form, 1, ownSettings(route));
 }
 
-function specifierSettings(route: Cursor, use: SpecifierUse, form: RouteForm, findings: Finding[]): RouteSettings {
+function specifierSettings(route: Cursor, use: SpecifierUse, around: RouteContext, findings: Finding[]): RouteSettings {
   const group = messageJson(use.specifier, findings);
   const usesHash = isMessage(group) && (group["use_hash_policy"] === true || group["use_hash_policy"] === "true");
   const action = route.field("route");
   const policies = usesHash && action !== undefined ? hashPolicies(action, findings) : undefined;
   const count = groupsOf({ priority_group: group }).length;
-  rejectUnsupported(use.specifier, count, findings);
+  rejectTooMany(use.specifier, count, findings);
   const chain = { priority_group: group, ...(policies === undefined ? {} : { hash_policy: policies }) };
-  return routeSettings(chain, form, Math.min(Math.max(count, 1), MAX_SLOTS), ownSettings(route));
+  const own = ownSettings(route);
+  const attempts = overrides(chain) ? Math.max(around.attempts, askedSlots(own)) : 1;
+  return routeSettings(chain, around, Math.min(Math.max(count, attempts), MAX_SLOTS), own);
 }
 
-function ownSettings(route: Cursor): { [key: string]: Json } {
-  const own = route.at("metadata", "filter_metadata", METADATA_NAMESPACE)?.json();
-  return isMessage(own) ? own : {};
+// An override may be longer than the configured list, and request headers may allow more attempts than the retry policies
+// do: how many is only known to the user.
+function askedSlots(own: { [key: string]: Json }): number {
+  return typeof own["slots"] === "number" ? own["slots"] : 1;
 }
 
 /** Writes a planned route: its name, its settings, and the slots in the place of the specifier. */
@@ -150,14 +170,15 @@ function setSettings(route: Cursor, settings: RouteSettings, editor: Editor): vo
 export function slotSpecifier({ slots, form }: PriorityGroupRoute): Json {
   if (form !== "ONE_SLOT") return slotPerAttemptSpecifier(slots);
   const all = new Set(slots.flatMap((slot) => [slot.defaultCluster, ...slot.otherClusters]));
-  return oneSlotSpecifier({ defaultCluster: slots[0]?.defaultCluster ?? "", otherClusters: [...all] });
+  const [first] = slots;
+  return oneSlotSpecifier({
+    defaultCluster: first?.defaultCluster ?? "",
+    otherClusters: [...all],
+    open: first?.open === true,
+  });
 }
 
-function rejectUnsupported(specifier: Cursor, groups: number, findings: Finding[]): void {
-  const override = specifier.field("override_metadata_namespace");
-  if (override !== undefined && override.string() !== "") {
-    findings.push(override.finding("expected no override_metadata_namespace, which cannot be lowered yet, found one"));
-  }
+function rejectTooMany(specifier: Cursor, groups: number, findings: Finding[]): void {
   if (groups <= MAX_SLOTS) return;
   const list = specifier.field("priority_groups") ?? specifier;
   findings.push(list.finding(`expected at most ${MAX_SLOTS} priority groups, found ${groups}`));

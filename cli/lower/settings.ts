@@ -9,6 +9,8 @@ export interface RouteForm {
   form: SlotForm;
   /** Whether it gets a copy that keeps the request on it when the route is resolved anew. */
   pin: boolean;
+  /** Upstream filters may write the metadata of an override, so every attempt reads it anew. */
+  rereads: boolean;
 }
 
 export interface ClusterWeight {
@@ -55,7 +57,7 @@ function weightJson(json: Json): Json {
 /** The settings of a route with this chain. `own` are those the user wrote into the route's metadata. */
 export function routeSettings(
   chain: { [key: string]: Json },
-  { form, pin }: RouteForm,
+  { form, pin, rereads }: RouteForm,
   slots: number,
   own: { [key: string]: Json },
 ): RouteSettings {
@@ -63,6 +65,7 @@ export function routeSettings(
   if (form === "ONE_SLOT") settings["slot_form"] = form;
   settings["slots"] = slots;
   if (pin) settings["pin"] = true;
+  if (rereads) settings["read_metadata_per_attempt"] = true;
   return settings;
 }
 

@@ -1,10 +1,12 @@
 import type { Json } from "../yaml/scalar.js";
-import { ATTEMPT_COUNT_HEADER, ONE_SLOT_KEY, slotKey, TYPE } from "./types.js";
+import { ATTEMPT_COUNT_HEADER, ONE_SLOT_KEY, slotKey, TYPE, UNKNOWN_CLUSTER } from "./types.js";
 
 /** What one slot may hold: the cluster when nothing was written, and the others that may be written. */
 export interface Slot {
   defaultCluster: string;
-  otherClusters: string[];
+  otherClusters: readonly string[];
+  /** Anything may be written, and what is not in `otherClusters` fails the request, as native Envoy has it. */
+  open: boolean;
 }
 
 type Matcher = { [key: string]: Json };
@@ -38,10 +40,14 @@ function attemptTree(slots: Matcher[]): Matcher {
 
 function slotMatcher(key: string, slot: Slot): Matcher {
   const fallback = { on_no_match: clusterAction(slot.defaultCluster) };
-  if (slot.otherClusters.length === 0) return fallback;
+  if (slot.otherClusters.length === 0 && !slot.open) return fallback;
   const map = Object.fromEntries(slot.otherClusters.map((cluster) => [cluster, clusterAction(cluster)]));
   const input = { name: "slot", typed_config: { "@type": TYPE.filterStateInput, key } };
-  return { matcher_tree: { input, exact_match_map: { map } }, ...fallback };
+  const tree = { matcher_tree: { input, exact_match_map: { map } } };
+  if (!slot.open) return { ...tree, ...fallback };
+  const predicate = { single_predicate: { input, value_match: anyText(ANY_BYTES) } };
+  const matchers = [{ predicate, on_match: clusterAction(UNKNOWN_CLUSTER) }];
+  return { ...tree, on_no_match: { matcher: { matcher_list: { matchers }, ...fallback } } };
 }
 
 /** A matcher that always ends the same way is written as its action. */
@@ -58,7 +64,14 @@ function attemptInput(): Json {
 }
 
 function anyAttempt(): Json {
-  return { input: attemptInput(), value_match: { safe_regex: { google_re2: {}, regex: ".+" } } };
+  return { input: attemptInput(), value_match: anyText(".+") };
+}
+
+// What metadata names a cluster may hold line breaks, and bytes that are no UTF-8.
+const ANY_BYTES = "(?s)\\C+";
+
+function anyText(regex: string): Json {
+  return { safe_regex: { google_re2: {}, regex } };
 }
 
 function matcherSpecifier(clusterMatcher: Matcher): Json {

@@ -24,6 +24,8 @@ export const TYPE = {
 export const HTTP_PROTOCOL_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 export const ATTEMPT_COUNT_HEADER = "x-envoy-attempt-count";
 export const METADATA_NAMESPACE = "attempt_router";
+/** No cluster has this name: what a slot leads to that names a cluster outside its list. */
+export const UNKNOWN_CLUSTER = "attempt_router_unknown_cluster";
 export const DOWNSTREAM_FILTER = "attempt_router";
 export const RESOLVE_FILTER = "attempt_router_resolve";
 export const UPSTREAM_FILTER = "attempt_router_upstream";

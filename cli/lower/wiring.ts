@@ -6,10 +6,17 @@ import { clusterFilters, type ConnectionManagerSite } from "./find.js";
 import type { ModuleSource, PlanOptions } from "./options.js";
 import { DOWNSTREAM_FILTER, RESOLVE_FILTER, TYPE, UPSTREAM_FILTER } from "./types.js";
 
+/**
+ * Where the upstream role goes in an upstream filter chain: first, or around the filters between which metadata may be
+ * written. First, because a filter that waits must not let the router retry before the slot was written; and again last,
+ * before the codec, to see what those filters wrote.
+ */
+export type UpstreamPlace = "nowhere" | "first" | "around";
+
 /** Puts the module into every filter chain of a connection manager: its own and those of its upgrades. */
 export function wireConnectionManager(
   site: ConnectionManagerSite,
-  needsUpstream: boolean,
+  place: UpstreamPlace,
   options: PlanOptions,
   editor: Editor,
   findings: Finding[],
@@ -21,15 +28,27 @@ export function wireConnectionManager(
   for (const chain of chains) {
     if (chain === undefined)
       findings.push(manager.findingBelow(["http_filters"], NO_ROUTER.replace("%", "no filters")));
-    else wireChain(chain, vmId, needsUpstream, options, editor, findings);
+    else wireChain(chain, vmId, place, options, editor, findings);
   }
 }
 
-/** Puts the upstream role first into a cluster's own filters, which replace the router's. */
-export function wireCluster(cluster: Cursor, vmId: string, options: PlanOptions, editor: Editor): void {
+/** Puts the upstream role into a cluster's own filters, which replace the router's. */
+export function wireCluster(
+  cluster: Cursor,
+  vmId: string,
+  place: UpstreamPlace,
+  options: PlanOptions,
+  editor: Editor,
+): void {
   const filters = clusterFilters(cluster);
-  if (filters?.seq === undefined || hasFilter(filters, UPSTREAM_FILTER)) return;
-  editor.insertItem(filters.seq, 0, wasmFilter(UPSTREAM_FILTER, "upstream", vmId, options));
+  if (filters !== undefined) wireUpstreamChain(filters, vmId, place, options, editor);
+}
+
+/** Whether an upstream filter chain holds filters besides the codec and the module. */
+export function hasOtherUpstreamFilters(chain: Cursor | undefined): boolean {
+  return (chain?.items() ?? []).some(
+    (filter) => filter.field("name")?.string() !== UPSTREAM_FILTER && !isUpstreamCodec(filter),
+  );
 }
 
 /** The Router filters of a connection manager, its upgrades included. */
@@ -67,12 +86,14 @@ export function moduleCluster(source: ModuleSource): Json | undefined {
 /** A stock filter that changes nothing; looking for its settings makes Envoy resolve the route. */
 const RESOLVE: Json = { name: RESOLVE_FILTER, typed_config: { "@type": TYPE.headerMutation } };
 
+const UPSTREAM_CODEC = "envoy.filters.http.upstream_codec";
+
 const NO_ROUTER = `expected a filter of type ${TYPE.router}, before which the module goes, found %`;
 
 function wireChain(
   chain: Cursor,
   vmId: string,
-  needsUpstream: boolean,
+  place: UpstreamPlace,
   options: PlanOptions,
   editor: Editor,
   findings: Finding[],
@@ -90,20 +111,32 @@ function wireChain(
     if (earlierFilters(chain).length > 0) editor.insertItem(chain.seq, index, RESOLVE);
     editor.insertItem(chain.seq, index, wasmFilter(DOWNSTREAM_FILTER, "downstream", vmId, options));
   }
-  if (needsUpstream) wireRouter(router, vmId, options, editor);
+  if (place !== "nowhere") wireRouter(router, vmId, place, options, editor);
 }
 
-function wireRouter(router: Cursor, vmId: string, options: PlanOptions, editor: Editor): void {
+function wireRouter(router: Cursor, vmId: string, place: UpstreamPlace, options: PlanOptions, editor: Editor): void {
   const config = router.field("typed_config");
   const own = config?.field("upstream_http_filters");
-  const filter = wasmFilter(UPSTREAM_FILTER, "upstream", vmId, options);
-  if (own?.seq !== undefined && own.items().length > 0) {
-    if (!hasFilter(own, UPSTREAM_FILTER)) editor.insertItem(own.seq, 0, filter);
-    return;
+  if (own !== undefined && hasItems(own)) wireUpstreamChain(own, vmId, place, options, editor);
+  else if (config?.map !== undefined) {
+    const codec = { name: UPSTREAM_CODEC, typed_config: { "@type": TYPE.upstreamCodec } };
+    editor.set(config.map, "upstream_http_filters", [wasmFilter(UPSTREAM_FILTER, "upstream", vmId, options), codec]);
   }
-  if (config?.map === undefined) return;
-  const codec = { name: "envoy.filters.http.upstream_codec", typed_config: { "@type": TYPE.upstreamCodec } };
-  editor.set(config.map, "upstream_http_filters", [filter, codec]);
+}
+
+function wireUpstreamChain(
+  chain: Cursor,
+  vmId: string,
+  place: UpstreamPlace,
+  options: PlanOptions,
+  editor: Editor,
+): void {
+  if (chain.seq === undefined || hasFilter(chain, UPSTREAM_FILTER)) return;
+  const filter = wasmFilter(UPSTREAM_FILTER, "upstream", vmId, options);
+  editor.insertItem(chain.seq, 0, filter);
+  if (place !== "around" || !hasOtherUpstreamFilters(chain)) return;
+  const codec = chain.items().findIndex(isUpstreamCodec);
+  editor.insertItem(chain.seq, codec < 0 ? chain.items().length : codec, filter);
 }
 
 function wasmFilter(name: string, rootId: string, vmId: string, options: PlanOptions): Json {
@@ -120,6 +153,13 @@ function moduleCode(source: ModuleSource): Json {
   if (source.kind === "local") return { local: { filename: source.filename } };
   const http_uri = { uri: source.uri, cluster: source.cluster, timeout: "30s" };
   return { remote: { http_uri, sha256: source.sha256 } };
+}
+
+// The codec is the last filter of its chain, whatever its name.
+function isUpstreamCodec(filter: Cursor): boolean {
+  return (
+    filter.field("typed_config")?.type() === TYPE.upstreamCodec || filter.field("name")?.string() === UPSTREAM_CODEC
+  );
 }
 
 function isRouter(filter: Cursor): boolean {

@@ -1,0 +1,50 @@
+import type { Finding } from "../findings.js";
+import type { Cursor } from "../yaml/cursor.js";
+import type { Json } from "../yaml/scalar.js";
+import { METADATA_NAMESPACE } from "./types.js";
+
+/** The setting beside the module's own that is `lower`'s: it narrows the slots, and the module needs no list. */
+const ALLOWED_CLUSTERS = "allowed_clusters";
+
+/** Whether a request's metadata may override the groups of a specifier. */
+export function hasOverride(specifier: Cursor): boolean {
+  const namespace = specifier.field("override_metadata_namespace")?.json();
+  return namespace !== undefined && namespace !== "";
+}
+
+/** The settings that the user wrote into the route's metadata for the module. */
+export function ownSettings(route: Cursor): { [key: string]: Json } {
+  const entries = ownMetadata(route)?.entries() ?? [];
+  const own = entries.filter(({ key }) => key !== ALLOWED_CLUSTERS);
+  return Object.fromEntries(own.map(({ key, value }) => [key, value.json()]));
+}
+
+/**
+ * The clusters that an override may name: those the route's metadata lists in `allowed_clusters`, which may be ones that
+ * come by CDS, or else every cluster of the file.
+ */
+export function allowedClusters(
+  route: Cursor,
+  specifier: Cursor,
+  everyCluster: readonly string[],
+  findings: Finding[],
+): readonly string[] {
+  const list = ownMetadata(route)?.field(ALLOWED_CLUSTERS);
+  if (list === undefined) return hasOverride(specifier) ? everyCluster : [];
+  if (!hasOverride(specifier)) {
+    findings.push(
+      list.finding("expected override_metadata_namespace in the specifier beside allowed_clusters, found none"),
+    );
+  }
+  if (list.seq === undefined) findings.push(list.finding("expected a list of cluster names, found something else"));
+  return list.items().map((item) => {
+    const name = item.string() ?? "";
+    if (name === "")
+      findings.push(item.finding(`expected the name of a cluster, found ${JSON.stringify(item.json())}`));
+    return name;
+  });
+}
+
+function ownMetadata(route: Cursor): Cursor | undefined {
+  return route.at("metadata", "filter_metadata", METADATA_NAMESPACE);
+}
