@@ -4,7 +4,7 @@ import { settingsFinding } from "./lower/map-errors.js";
 import { moduleValidator, type SettingsValidator } from "./lower/module-check.js";
 import type { FailurePolicy, ModuleSource, PlanOptions } from "./lower/options.js";
 import { planFile, type Plan } from "./lower/plan.js";
-import { builtModulePath } from "./module-path.js";
+import { builtModulePath, requireModule } from "./module-path.js";
 import { writeOutAliases, writeOutMerges } from "./yaml/aliases.js";
 import { Source } from "./yaml/source.js";
 
@@ -15,8 +15,8 @@ export type { FailurePolicy } from "./lower/options.js";
 const MAX_WRITTEN_OUT = 64 * 1024 * 1024;
 
 export interface LowerOptions {
-  /** The name of the input in findings. */
-  file: string;
+  /** The name of the input in findings. Default `<input>`. */
+  file?: string;
   /** What the output names as the module's file. Default: the absolute path of the built module. */
   wasm?: string;
   /** Fetch the module instead; `cluster` names an existing cluster, else one is added. `sha256` is hex. */
@@ -40,13 +40,17 @@ export interface Lowered {
 /**
  * Native config in, stock config out: a bootstrap or one RouteConfiguration, as YAML or JSON text.
  * @throws InputError with every finding.
+ * @throws MissingModuleError where the built module is needed, to check settings or to be named, and is not there.
  */
-export function lower(text: string, options: LowerOptions): Lowered {
+export function lower(text: string, options: LowerOptions = {}): Lowered {
   const planOptions = toPlanOptions(options);
-  const source = Source.parse(options.file, text);
+  const source = Source.parse(options.file ?? "<input>", text);
   const plan = planFile(source, planOptions);
   const findings = [...plan.findings, ...settingsFindings(plan, options.validator)];
   if (findings.length > 0) throw new InputError(findings);
+  if (!plan.editor.isEmpty && options.wasm === undefined && options.wasmRemote === undefined) {
+    requireModule(builtModulePath());
+  }
   const output = write(source, plan, planOptions);
   return { text: output, warnings: plan.warnings };
 }

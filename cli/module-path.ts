@@ -1,10 +1,28 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
+/** The wasm module is not where the package or a build puts it. */
+export class MissingModuleError extends Error {
+  override readonly name = "MissingModuleError";
+
+  constructor(path: string) {
+    super(
+      `expected the built module at ${path}, found no file; \`npm run build\` makes it in a checkout, ` +
+        "and an installed package has it: install it again",
+    );
+  }
+}
+
 /** The absolute path of the built module, seen from build/cli (the built command) or from cli (the sources). */
 export function builtModulePath(): string {
   const [built, fromSources] = ["../attempt-router.wasm", "../build/attempt-router.wasm"].map((relative) =>
     fileURLToPath(new URL(relative, import.meta.url)),
   ) as [string, string];
-  return existsSync(built) ? built : fromSources;
+  return existsSync(built) || import.meta.url.endsWith(".js") ? built : fromSources;
+}
+
+/** @throws MissingModuleError */
+export function requireModule(path: string): string {
+  if (!existsSync(path)) throw new MissingModuleError(path);
+  return path;
 }

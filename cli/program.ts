@@ -2,9 +2,11 @@ import { Command, CommanderError } from "commander";
 import { lowerCommand } from "./commands/lower.js";
 import { InputError, formatFinding } from "./findings.js";
 import type { Io } from "./io.js";
+import { MissingModuleError } from "./module-path.js";
 import { writePlaced } from "./paint.js";
+import { version } from "./version.js";
 
-/** 0 done, 1 the input is wrong, 2 wrong usage. */
+/** 0 done, 1 the input is wrong, 2 wrong usage, or an installation that cannot work. */
 export type ExitCode = 0 | 1 | 2;
 
 /** Runs a command line, without the program's own name. Resolves to its exit code; rejects only for defects. */
@@ -13,6 +15,7 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
     .description("Attempt-aware routing across clusters for stock Envoy.")
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
     .exitOverride()
+    .version(version)
     .showHelpAfterError("(add --help for the usage)");
   program.addCommand(lowerCommand(io).copyInheritedSettings(program));
   try {
@@ -20,6 +23,10 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof MissingModuleError) {
+      io.stderr.write(`error: ${error.message}\n`);
+      return 2;
+    }
     if (!(error instanceof InputError)) throw error;
     for (const finding of error.findings) writePlaced(io, formatFinding(finding));
     return 1;

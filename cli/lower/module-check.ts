@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
 import { WasmHost } from "../host/index.js";
+import { requireModule } from "../module-path.js";
 import type { Json } from "../yaml/scalar.js";
 import { METADATA_NAMESPACE } from "./types.js";
 import { isMessage, type RouteSettings } from "./settings.js";
@@ -23,11 +23,10 @@ const ERROR_LINE = /settings of route "[^]*?": (\S+|\(top level\)): expected ([^
  * The validator that runs the built module, which names the first error of some settings. So that a user sees all of
  * them at once, each place it names gets a stand-in that it has no complaint about, and the rest is looked at again.
  *
- * @throws Error where the module was not built
+ * @throws MissingModuleError
  */
 export function moduleValidator(wasmPath: string): SettingsValidator {
-  if (!existsSync(wasmPath)) throw new Error(`the module is not built: ${wasmPath} does not exist (npm run build)`);
-  const host = WasmHost.load(wasmPath);
+  const host = WasmHost.load(requireModule(wasmPath));
   let runs = 0;
   const firstError = (settings: RouteSettings): SettingsError | undefined => {
     runs += 1;

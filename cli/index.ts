@@ -1,0 +1,19 @@
+/**
+ * The package `attempt-router` as a library: what `attempt-router lower` does, as a function.
+ *
+ * ```ts
+ * import { lower } from "attempt-router";
+ * const { text, warnings } = lower(await readFile("native.yaml", "utf8"));
+ * ```
+ */
+export {
+  lower,
+  InputError,
+  type FailurePolicy,
+  type Finding,
+  type Lowered,
+  type LowerOptions,
+  type Warning,
+} from "./lower.js";
+export { builtModulePath, MissingModuleError } from "./module-path.js";
+export { version } from "./version.js";
