@@ -30,6 +30,11 @@ export class View {
     return this.length == other.length && memory.compare(this.ptr, changetype<usize>(other), this.length) == 0;
   }
 
+  /** Whether the range begins with these bytes. */
+  startsWith(other: Bytes): bool {
+    return this.length >= other.length && memory.compare(this.ptr, changetype<usize>(other), other.length) == 0;
+  }
+
   /** A copy that outlives the range. */
   copy(): Bytes {
     const bytes = new StaticArray<u8>(this.length);

@@ -10,7 +10,9 @@ export {
   proxy_abi_version_0_2_1,
   proxy_on_configure,
   proxy_on_context_create,
+  proxy_on_http_call_response,
   proxy_on_response_headers,
+  proxy_on_tick,
   proxy_on_vm_start,
 } from "./index";
 

@@ -2,8 +2,9 @@
 
 import "./abi/abort";
 import { proxy_define_metric, random_get } from "./abi/imports";
-import { Bytes, encode } from "./bytes";
+import { Bytes, View, encode } from "./bytes";
 import { onDownstreamResponse } from "./filter/apply-transforms";
+import { configureAvailability, onCallResponse, onResponse, onTick } from "./filter/availability";
 import { AwaitedResponses } from "./filter/awaited-responses";
 import { COUNTER_NAMES } from "./filter/counters";
 import { onDownstreamRequest } from "./filter/downstream";
@@ -21,6 +22,7 @@ const CONTINUE: i32 = 0;
 const host = new Envoy();
 const roles = new Roles();
 const responses = new AwaitedResponses();
+const configuration = new View();
 
 // The proxy creates a stream's context right before it hands over the stream's headers, with nothing in between: this
 // is the role of the stream whose headers come next.
@@ -38,7 +40,9 @@ export function proxy_on_vm_start(root: u32, configurationSize: u32): bool {
 }
 
 export function proxy_on_configure(root: u32, configurationSize: u32): bool {
-  if (roles.learn(root, host) != Role.UNKNOWN) return true;
+  const learned = roles.learn(root, host);
+  if (learned == Role.DOWNSTREAM) configure(root, configurationSize);
+  if (learned != Role.UNKNOWN) return true;
   host.log(LogLevel.ERROR, "root_id: expected downstream or upstream");
   return false;
 }
@@ -56,9 +60,25 @@ export function proxy_on_request_headers(context: u32, headers: u32, endOfStream
 }
 
 export function proxy_on_response_headers(context: u32, headers: u32, endOfStream: bool): i32 {
+  onResponse(host);
   const awaited = responses.isForgotten(context) ? readRole(host) == Role.DOWNSTREAM : responses.has(context);
   if (awaited) onDownstreamResponse(host);
   return CONTINUE;
+}
+
+export function proxy_on_tick(root: u32): void {
+  onTick(host, root);
+}
+
+export function proxy_on_http_call_response(root: u32, token: u32, headers: u32, bodySize: u32, trailers: u32): void {
+  onCallResponse(host, token, headers, bodySize);
+}
+
+function configure(root: u32, size: u32): void {
+  configuration.set(0, 0);
+  if (size > 0) host.configuration(size, configuration);
+  configureAvailability(host, root, configuration);
+  if (configuration.ptr != 0) host.release(configuration);
 }
 
 function defineCounters(): StaticArray<u32> {

@@ -4,14 +4,17 @@ export {
   proxy_add_header_map_value,
   proxy_call_foreign_function,
   proxy_define_metric,
+  proxy_get_buffer_bytes,
   proxy_get_header_map_pairs,
   proxy_get_header_map_value,
   proxy_get_property,
+  proxy_http_call,
   proxy_increment_metric,
   proxy_log,
   proxy_remove_header_map_value,
   proxy_replace_header_map_value,
   proxy_set_property,
+  proxy_set_tick_period_milliseconds,
 } from "@solo-io/proxy-runtime/assembly/imports";
 
 // @ts-ignore: decorator

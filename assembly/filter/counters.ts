@@ -7,6 +7,11 @@ export namespace Counter {
   export const OVERRIDE_INVALID: i32 = 4;
   export const OVERRIDE_GROUP_INVALID: i32 = 5;
   export const AVAILABILITY_UNKNOWN: i32 = 6;
+  export const AVAILABILITY_ROUNDS: i32 = 7;
+  export const AVAILABILITY_LOST: i32 = 8;
+  export const AVAILABILITY_SIGNAL: i32 = 9;
+  export const CLUSTER_HAS_HOST: i32 = 10;
+  export const CLUSTER_WITHOUT_HOST: i32 = 11;
 }
 
 /** Names by counter. */
@@ -18,4 +23,9 @@ export const COUNTER_NAMES: StaticArray<string> = [
   "attempt_router.override_invalid",
   "attempt_router.override_group_invalid",
   "attempt_router.availability_unknown",
+  "attempt_router.availability_rounds",
+  "attempt_router.availability_lost",
+  "attempt_router.availability_signal",
+  "attempt_router.cluster_has_host",
+  "attempt_router.cluster_without_host",
 ];

@@ -8,9 +8,9 @@ export const VIRTUAL_HOST_NAME = encode("xds\0virtual_host_name");
 export const VIRTUAL_HOST_METADATA = encode("xds\0virtual_host_metadata");
 export const CLUSTER_NAME = encode("xds\0cluster_name");
 export const ATTEMPT_COUNT_ATTRIBUTE = encode("upstream\0request_attempt_count");
+export const RESPONSE_CODE_DETAILS = encode("response\0code_details");
 export const SOURCE_ADDRESS = encode("source\0address");
 export const DYNAMIC_METADATA = encode("metadata");
-export const NAMESPACE = encode("attempt_router");
 
 export const ATTEMPT_COUNT_HEADER = encode("x-envoy-attempt-count");
 export const COOKIE_HEADER = encode("cookie");
@@ -28,6 +28,7 @@ export const RETRY_ON_HEADER = encode("x-envoy-retry-on");
 export const RETRY_GRPC_ON_HEADER = encode("x-envoy-retry-grpc-on");
 export const MAX_RETRIES_HEADER = encode("x-envoy-max-retries");
 export const RETRIABLE_STATUS_CODES_HEADER = encode("x-envoy-retriable-status-codes");
+export const STATUS_HEADER = encode(":status");
 
 /** The slot of SlotForm.ONE_SLOT. */
 export const ONE_SLOT_KEY = encode("attempt_router.cluster");

@@ -4,12 +4,13 @@ import { Plan } from "../decide/plan";
 import { Host, LogLevel } from "../host/host";
 import { readPlan } from "../settings/plan";
 import { MetadataField, findNamespace } from "../wire/metadata";
+import { NAMESPACE } from "../settings/namespace";
 import { PlanCache } from "../settings/plan-cache";
 import { Problem } from "../settings/problem";
 import { settingsId } from "../settings/settings-id";
 import { readStruct } from "../settings/struct";
 import { Counter } from "./counters";
-import { NAMESPACE, ROUTE_METADATA, ROUTE_NAME, VIRTUAL_HOST_METADATA, VIRTUAL_HOST_NAME } from "./names";
+import { ROUTE_METADATA, ROUTE_NAME, VIRTUAL_HOST_METADATA, VIRTUAL_HOST_NAME } from "./names";
 
 /** The clusters that the composites of this VM's routes list. */
 export const candidates = new Candidates();

@@ -18,10 +18,13 @@ export function onUpstreamRequest(host: Host): void {
   const next = <u32>readNumber(host, ATTEMPT_COUNT_ATTRIBUTE) + 1;
   const decision = startDecision(host, plan);
   if (plan.usesRandom) decision.random = readNumber(host, RANDOM_KEY);
-  // Written also where it is the default: the slot may hold what was decided before.
-  decideAttempt(host, decision, next, cluster);
   const isOneSlot = plan.slotForm == SlotForm.ONE_SLOT;
-  host.setProperty(isOneSlot ? ONE_SLOT_KEY : slotKey(min(<i32>next, plan.slots)), cluster);
+  decideAttempt(host, decision, next, cluster);
+  // Written also where it is the default: the slot may hold what was decided before. That stands where less is known
+  // now, as in a VM of its own that serves the filters of a cluster and is told nothing.
+  if (isOneSlot || !decision.isUncertain) {
+    host.setProperty(isOneSlot ? ONE_SLOT_KEY : slotKey(min(<i32>next, plan.slots)), cluster);
+  }
   finishDecision(host);
 }
 

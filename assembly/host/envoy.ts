@@ -2,22 +2,31 @@ import {
   proxy_add_header_map_value,
   proxy_call_foreign_function,
   proxy_define_metric,
+  proxy_get_buffer_bytes,
   proxy_get_header_map_pairs,
   proxy_get_header_map_value,
   proxy_get_property,
+  proxy_http_call,
   proxy_increment_metric,
   proxy_log,
   proxy_remove_header_map_value,
   proxy_replace_header_map_value,
   proxy_set_property,
+  proxy_set_tick_period_milliseconds,
 } from "../abi/imports";
 import { release } from "../abi/memory";
 import { Bytes, View, encode, sameBytes } from "../bytes";
 import { Host } from "./host";
 
+// Header maps and buffers of the ABI.
 const REQUEST_HEADERS: i32 = 0;
 const METRIC_COUNTER: i32 = 0;
+const RESPONSE_HEADERS: i32 = 2;
+const CALL_RESPONSE_HEADERS: i32 = 6;
+const CALL_RESPONSE_BODY: i32 = 4;
+const PLUGIN_CONFIGURATION: i32 = 7;
 const OK: u32 = 0;
+const STATUS = encode(":status");
 const CLEAR_ROUTE_CACHE = encode("clear_route_cache");
 
 // Out-parameters of the host calls; one call runs at a time.
@@ -42,8 +51,7 @@ export class Envoy extends Host {
   }
 
   requestHeader(name: Bytes, out: View): bool {
-    const status = proxy_get_header_map_value(REQUEST_HEADERS, changetype<usize>(name), name.length, outPtr, outSize);
-    return filled(status, out);
+    return this.header(REQUEST_HEADERS, name, out);
   }
 
   requestHeaders(out: View): bool {
@@ -77,6 +85,36 @@ export class Envoy extends Host {
     proxy_call_foreign_function(changetype<usize>(name), name.length, 0, 0, 0, 0);
   }
 
+  responseStatus(out: View): bool {
+    return this.header(RESPONSE_HEADERS, STATUS, out);
+  }
+
+  setTickPeriod(ms: u32): void {
+    proxy_set_tick_period_milliseconds(ms);
+  }
+
+  httpCall(cluster: Bytes, headers: Bytes, timeoutMs: u32): bool {
+    const uri = changetype<usize>(cluster);
+    const pairs = changetype<usize>(headers);
+    // No trailers: a map of length 0.
+    const status = proxy_http_call(uri, cluster.length, pairs, headers.length, 0, 0, 0, 0, timeoutMs, outPtr);
+    this.callToken = load<u32>(outPtr);
+    return status == OK;
+  }
+
+  callHeader(name: Bytes, out: View): bool {
+    return this.header(CALL_RESPONSE_HEADERS, name, out);
+  }
+
+  callBody(size: u32, out: View): bool {
+    return filled(proxy_get_buffer_bytes(CALL_RESPONSE_BODY, 0, size, outPtr, outSize), out);
+  }
+
+  /** The configuration of the plugin whose root context is being configured, `size` bytes. */
+  configuration(size: u32, out: View): bool {
+    return filled(proxy_get_buffer_bytes(PLUGIN_CONFIGURATION, 0, size, outPtr, outSize), out);
+  }
+
   increment(counter: i32): void {
     if (counter < this.metrics.length) proxy_increment_metric(this.metrics[counter], 1);
   }
@@ -103,6 +141,10 @@ export class Envoy extends Host {
   release(view: View): void {
     release(view.ptr);
     view.set(0, 0);
+  }
+
+  private header(map: i32, name: Bytes, out: View): bool {
+    return filled(proxy_get_header_map_value(map, changetype<usize>(name), name.length, outPtr, outSize), out);
   }
 }
 

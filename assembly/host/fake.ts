@@ -18,6 +18,15 @@ export class FakeHost extends Host {
   cleared: i32 = 0;
   /** Views that were filled and not released; 0 when the filter is done. */
   lent: i32 = 0;
+  /** Status of the response, "" while there is none. */
+  status: string = "";
+  /** Headers of the answer to a call, by name. */
+  callHeaders: Map<string, string> = new Map<string, string>();
+  callBodyText: string = "";
+  tickPeriod: u32 = 0;
+  /** Clusters that calls asked about: the last header value of each call. Calls fail inline while `refusesCalls`. */
+  calls: Array<string> = [];
+  refusesCalls: bool = false;
   /** How often each attribute was read. */
   reads: Map<string, i32> = new Map<string, i32>();
 
@@ -101,6 +110,31 @@ export class FakeHost extends Host {
 
   log(level: i32, message: string): void {
     this.logs.push(message);
+  }
+
+  responseStatus(out: View): bool {
+    return this.status.length > 0 && this.lend(encode(this.status), out);
+  }
+
+  setTickPeriod(ms: u32): void {
+    this.tickPeriod = ms;
+  }
+
+  httpCall(cluster: Bytes, headers: Bytes, timeoutMs: u32): bool {
+    if (this.refusesCalls) return false;
+    const texts = decode(headers).split("\0");
+    this.calls.push(texts[texts.length - 2]);
+    this.callToken = this.calls.length;
+    return true;
+  }
+
+  callHeader(name: Bytes, out: View): bool {
+    const key = decode(name);
+    return this.callHeaders.has(key) && this.lend(encode(this.callHeaders.get(key)), out);
+  }
+
+  callBody(size: u32, out: View): bool {
+    return this.lend(encode(this.callBodyText), out);
   }
 
   release(view: View): void {

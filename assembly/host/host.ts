@@ -57,6 +57,27 @@ export abstract class Host {
 
   abstract log(level: i32, message: string): void;
 
+  /** Status of the response on its way to the client, as digits. */
+  abstract responseStatus(out: View): bool;
+
+  /** Calls the module's root context every `ms` milliseconds from now on; 0 ends that. */
+  abstract setTickPeriod(ms: u32): void;
+
+  /**
+   * Sends a request with these headers (see `headerPairs`) to a cluster; the root context gets the answer. Returns
+   * whether there will be one, and then its token is in `callToken`.
+   */
+  abstract httpCall(cluster: Bytes, headers: Bytes, timeoutMs: u32): bool;
+
+  /** Token of the call that was made last. */
+  callToken: u32 = 0;
+
+  /** Value of a header of the answer that the root context is called with. */
+  abstract callHeader(name: Bytes, out: View): bool;
+
+  /** Body of the answer that the root context is called with, `size` bytes. */
+  abstract callBody(size: u32, out: View): bool;
+
   /** Hands back the memory of a filled view. */
   abstract release(view: View): void;
 }

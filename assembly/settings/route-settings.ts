@@ -1,6 +1,7 @@
 // The settings of a route, from a value tree to the messages of proto/attempt_router/v1/settings.proto. This is the one
 // place that knows what legal settings are; the command line runs it too.
 
+import { Availability } from "../proto/attempt_router/v1/Availability";
 import { HashPolicy } from "../proto/attempt_router/v1/HashPolicy";
 import { ConnectionProperties } from "../proto/attempt_router/v1/HashPolicy/ConnectionProperties";
 import { Cookie } from "../proto/attempt_router/v1/HashPolicy/Cookie";
@@ -30,7 +31,8 @@ export function readRouteSettings(fields: Fields, needsGroups: bool): RouteSetti
   else if (settings.cluster.length > 0) fields.note("cluster", "no cluster beside priority_group", "one");
   settings.skipClustersWithoutHosts = optionalFlag(fields, "skip_clusters_without_hosts");
   settings.refreshClusterOnRetry = optionalFlag(fields, "refresh_cluster_on_retry");
-  readAvailability(fields, settings);
+  settings.availability = readAvailability(fields);
+  settings.availabilityIntervalMs = readInterval(fields);
   const policies = fields.list("hash_policy");
   for (let i = 0; i < policies.length; i++) {
     settings.hashPolicy.push(readHashPolicy(fields.element("hash_policy", i, policies[i])));
@@ -56,9 +58,14 @@ function optionalFlag(fields: Fields, name: string): BoolValue | null {
   return fields.find(name) == null ? null : new BoolValue(fields.flag(name));
 }
 
-function readAvailability(fields: Fields, settings: RouteSettings): void {
-  settings.availability = fields.choice("availability", ["PROBE", "ADMIN"]);
-  settings.availabilityIntervalMs = fields.whole("availability_interval_ms", 10, 60000);
+/** Reads the field `availability`. */
+export function readAvailability(fields: Fields): Availability {
+  return fields.choice("availability", ["PROBE", "ADMIN"]);
+}
+
+/** Reads the field `availability_interval_ms`; 0 where it is absent. */
+export function readInterval(fields: Fields): u32 {
+  return fields.whole("availability_interval_ms", 10, 60000);
 }
 
 function readSpecifier(fields: Fields): PriorityGroupClusterSpecifier {

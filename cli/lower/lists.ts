@@ -2,20 +2,21 @@ import type { Cursor } from "../yaml/cursor.js";
 import type { Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 
-/** Takes items out of the list `key` of a message and puts others in; makes the list where there is none. */
+/** Takes items out of the list `key` of a message and puts others in; makes the list, before a field, where there is none. */
 export function changeItems(
   holder: Cursor,
   key: string,
   removed: ReadonlySet<number>,
   added: readonly Json[],
   editor: Editor,
+  before?: string,
 ): void {
   if (holder.map === undefined) return;
   const list = holder.field(key);
   const items = list?.items() ?? [];
   if (list?.seq === undefined || items.length === removed.size || (list.seq.flow === true && removed.size > 0)) {
     const kept = items.filter((_, index) => !removed.has(index)).map((item) => item.json());
-    editor.set(holder.map, key, [...kept, ...added]);
+    editor.set(holder.map, key, [...kept, ...added], before);
     return;
   }
   if (removed.size > 0) editor.removeItems(list.seq, removed);

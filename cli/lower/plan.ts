@@ -31,6 +31,8 @@ import { allowedClusters } from "./override.js";
 import { pinnedCopy } from "./pin.js";
 import { groupsOf, routeName } from "./settings.js";
 import { changeItems } from "./lists.js";
+import { moduleSettings } from "./module-settings.js";
+import { addProbe, probeCluster } from "./probe.js";
 import { attemptsOf } from "./retries.js";
 import { NO_HOST_CLUSTER } from "./types.js";
 import {
@@ -87,6 +89,11 @@ interface UpstreamUse {
   place: UpstreamPlace;
 }
 
+interface PlannedManager {
+  site: ConnectionManagerSite;
+  routes: PriorityGroupRoute[];
+}
+
 class Planner {
   private readonly clusters: Clusters;
   private readonly context: CompositeContext;
@@ -109,7 +116,8 @@ class Planner {
   }
 
   run(): void {
-    for (const site of this.resources.connectionManagers) this.planManager(site);
+    const managers = this.resources.connectionManagers.map((site) => this.planManager(site));
+    this.wireManagers(managers);
     for (const site of this.resources.looseRouteConfigs) this.planLooseConfig(site);
     this.wireClusters();
     if (!this.plan.editor.isEmpty) this.addModuleCluster();
@@ -118,20 +126,39 @@ class Planner {
     this.rejectUnknownPlaces();
   }
 
-  private planManager(site: ConnectionManagerSite): void {
+  private planManager(site: ConnectionManagerSite): PlannedManager {
     const upstreamChains = routersOf(site.manager).map((router) => router.field("upstream_http_filters"));
     const chain = {
       changesHeader: upstreamChains.some(namesAttemptHeader),
       pin: hasEarlierFilters(site.manager),
       writesMetadata: upstreamChains.some(hasOtherUpstreamFilters),
     };
-    const routes = site.routeConfigs.flatMap((config) => this.planConfig(config, chain));
+    return { site, routes: site.routeConfigs.flatMap((config) => this.planConfig(config, chain)) };
+  }
+
+  /** All connection managers of a listener share a VM, so they get the same configuration of the module. */
+  private wireManagers(managers: readonly PlannedManager[]): void {
+    const listeners = new Map<string, PriorityGroupRoute[]>();
+    for (const { site, routes } of managers) {
+      listeners.set(site.listenerName, [...(listeners.get(site.listenerName) ?? []), ...routes]);
+    }
+    for (const { site, routes } of managers) {
+      const ofListener = listeners.get(site.listenerName) ?? [];
+      this.wireManager(site, routes, moduleSettings(ofListener, this.context, this.plan.findings));
+    }
+    if (managers.some(({ routes }) => moduleSettings(routes, this.context, []) !== undefined)) {
+      addProbe(this.root, this.plan.editor);
+      this.added.push(probeCluster());
+    }
+  }
+
+  private wireManager(site: ConnectionManagerSite, routes: PriorityGroupRoute[], settings: Json | undefined): void {
     const dynamic = site.dynamicRoutes && this.options.rds;
     if (routes.length === 0 && !dynamic) return;
     const perAttempt = routes.filter((route) => this.decidesPerAttempt(route));
     const everyCluster = dynamic && !this.options.attemptHeader;
     const place = this.upstreamPlace(routes, perAttempt.length > 0 || everyCluster);
-    wireConnectionManager(site, place, this.options, this.plan.editor, this.plan.findings);
+    wireConnectionManager(site, { place, settings }, this.options, this.plan.editor, this.plan.findings);
     if (place === "nowhere") return;
     this.noteUpstreamUse(site.listenerName, everyCluster ? undefined : clusterNames(perAttempt), place);
   }

@@ -18,6 +18,9 @@ export const TYPE = {
   route: `${GOOGLE}envoy.config.route.v3.Route`,
   routeList: `${GOOGLE}envoy.config.route.v3.RouteList`,
   compositeCluster: `${GOOGLE}envoy.extensions.clusters.composite.v3.ClusterConfig`,
+  internalListener: `${GOOGLE}envoy.extensions.bootstrap.internal_listener.v3.InternalListener`,
+  rbac: `${GOOGLE}envoy.extensions.filters.http.rbac.v3.RBAC`,
+  metadata: `${GOOGLE}envoy.config.core.v3.Metadata`,
   upstreamTls: `${GOOGLE}envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext`,
 } as const;
 

@@ -4,7 +4,14 @@ import type { Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import { clusterFilters, type ConnectionManagerSite } from "./find.js";
 import type { ModuleSource, PlanOptions } from "./options.js";
-import { DOWNSTREAM_FILTER, RESOLVE_FILTER, TYPE, UPSTREAM_FILTER } from "./types.js";
+import { DOWNSTREAM_FILTER, METADATA_NAMESPACE, RESOLVE_FILTER, TYPE, UPSTREAM_FILTER } from "./types.js";
+
+/** What the filter chains of a connection manager need beside the downstream role. */
+export interface ModuleUse {
+  place: UpstreamPlace;
+  /** ModuleSettings, in JSON form. */
+  settings: Json | undefined;
+}
 
 /**
  * Where the upstream role goes in an upstream filter chain: first, or around the filters between which metadata may be
@@ -16,7 +23,7 @@ export type UpstreamPlace = "nowhere" | "first" | "around";
 /** Puts the module into every filter chain of a connection manager: its own and those of its upgrades. */
 export function wireConnectionManager(
   site: ConnectionManagerSite,
-  place: UpstreamPlace,
+  use: ModuleUse,
   options: PlanOptions,
   editor: Editor,
   findings: Finding[],
@@ -28,7 +35,7 @@ export function wireConnectionManager(
   for (const chain of chains) {
     if (chain === undefined)
       findings.push(manager.findingBelow(["http_filters"], NO_ROUTER.replace("%", "no filters")));
-    else wireChain(chain, vmId, place, options, editor, findings);
+    else wireChain(chain, vmId, use, options, editor, findings);
   }
 }
 
@@ -93,7 +100,7 @@ const NO_ROUTER = `expected a filter of type ${TYPE.router}, before which the mo
 function wireChain(
   chain: Cursor,
   vmId: string,
-  place: UpstreamPlace,
+  use: ModuleUse,
   options: PlanOptions,
   editor: Editor,
   findings: Finding[],
@@ -109,9 +116,9 @@ function wireChain(
   if (!hasFilter(chain, DOWNSTREAM_FILTER)) {
     // Other filters may have cleared the route cache, and the module, which cannot resolve the route, would see none.
     if (earlierFilters(chain).length > 0) editor.insertItem(chain.seq, index, RESOLVE);
-    editor.insertItem(chain.seq, index, wasmFilter(DOWNSTREAM_FILTER, "downstream", vmId, options));
+    editor.insertItem(chain.seq, index, wasmFilter(DOWNSTREAM_FILTER, "downstream", vmId, options, use.settings));
   }
-  if (place !== "nowhere") wireRouter(router, vmId, place, options, editor);
+  if (use.place !== "nowhere") wireRouter(router, vmId, use.place, options, editor);
 }
 
 function wireRouter(router: Cursor, vmId: string, place: UpstreamPlace, options: PlanOptions, editor: Editor): void {
@@ -139,12 +146,16 @@ function wireUpstreamChain(
   editor.insertItem(chain.seq, codec < 0 ? chain.items().length : codec, filter);
 }
 
-function wasmFilter(name: string, rootId: string, vmId: string, options: PlanOptions): Json {
+function wasmFilter(name: string, rootId: string, vmId: string, options: PlanOptions, settings?: Json): Json {
+  const filter_metadata = { [METADATA_NAMESPACE]: settings ?? null };
+  // Any message but a string or a struct reaches the module as it is, in the form that it reads settings from anyway.
+  const configuration = { "@type": TYPE.metadata, filter_metadata };
   const config = {
     name: DOWNSTREAM_FILTER,
     root_id: rootId,
     failure_policy: options.failurePolicy,
     vm_config: { vm_id: vmId, runtime: "envoy.wasm.runtime.v8", code: moduleCode(options.module) },
+    ...(settings === undefined ? {} : { configuration }),
   };
   return { name, typed_config: { "@type": TYPE.wasm, config } };
 }

@@ -10,9 +10,11 @@ const EXPORTS: Readonly<Record<string, string>> = {
   proxy_abi_version_0_2_1: "Envoy refuses a module without it",
   proxy_on_context_create: "learns which role the next stream has",
   proxy_on_vm_start: "seeds the random values and defines the counters",
-  proxy_on_configure: "learns the role of a plugin from its root_id",
+  proxy_on_configure: "learns the role of a plugin from its root_id, and what to watch",
   proxy_on_request_headers: "both roles",
-  proxy_on_response_headers: "header transforms of route specifiers",
+  proxy_on_response_headers: "header transforms of route specifiers, and Envoy's answers that a cluster has no host",
+  proxy_on_tick: "asks which clusters have a host",
+  proxy_on_http_call_response: "gets the answers",
 };
 const REQUIRED = ["memory", "_initialize", "malloc", "proxy_abi_version_0_2_1", "proxy_on_request_headers"];
 const START_SECTION = 8;

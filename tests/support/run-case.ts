@@ -5,6 +5,7 @@ import { ACCESS_LOG, nativeBootstrap, type AccessLogLine } from "./bootstrap.js"
 import { listenersOf, type Case, type Expectation, type Outcome, type RequestSpec } from "./case.js";
 import { send, type ClientResponse } from "./client.js";
 import { EnvoyProcess, EnvoyStartError } from "../../tools/envoy/process.js";
+import { awaitRound, PROBE_LISTENER } from "./availability.js";
 import { REQUEST_ID_HEADER, Upstreams, type Hop } from "./upstreams.js";
 import { waitFor } from "../../tools/wait.js";
 
@@ -62,6 +63,7 @@ async function run(test: Case, version: string, upstreams: Upstreams, config: st
   const stats: Record<string, number> = {};
   let lines: AccessLogLine[] = [];
   try {
+    await knowsHosts(envoy, config);
     for (const [index, request] of test.requests.entries()) {
       responses.push(await sendAll(test, request, index, envoy, upstreams));
     }
@@ -77,6 +79,11 @@ async function run(test: Case, version: string, upstreams: Upstreams, config: st
     ),
   );
   return { expect, stats, traces, log: envoy.log, config };
+}
+
+/** Waits until the module, if it has to, has asked about every cluster. */
+async function knowsHosts(envoy: EnvoyProcess, config: string): Promise<void> {
+  if (config.includes(PROBE_LISTENER)) await awaitRound(envoy.admin);
 }
 
 async function sendAll(

@@ -129,10 +129,11 @@ describe("a route with a composite cluster", () => {
     host.properties.set("upstream.request_attempt_count", one());
     onUpstreamRequest(host);
     expect(host.state("attempt_router.2")).toBe("c");
-    setState("a", HostState.UNKNOWN);
+    // What was decided with more knowledge stands.
     setState("b", HostState.UNKNOWN);
     onUpstreamRequest(host);
-    expect(host.state("attempt_router.2")).toBe("b");
+    expect(host.state("attempt_router.2")).toBe("c");
+    setState("a", HostState.UNKNOWN);
     expect(host.state("attempt_router.random")).toBe("");
     expect(host.lent).toBe(0);
   });
