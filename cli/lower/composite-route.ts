@@ -99,8 +99,7 @@ function slotOf(clusters: string[]): Slot {
 /** What a picked name may become at an attempt: for a composite also that none of its clusters has a host. */
 function choices(name: string, attempt: number, composites: Composites, skip: boolean): string[] {
   if (!composites.has(name)) return [name];
-  const candidates = composites.candidates(name, attempt, skip);
-  return candidates.length === 0 || candidates.length > 1 ? [...candidates, NO_HOST_CLUSTER] : candidates;
+  return [...composites.candidates(name, attempt, skip), NO_HOST_CLUSTER];
 }
 
 /**
