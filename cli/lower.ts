@@ -38,7 +38,8 @@ export interface Lowered {
 }
 
 /**
- * Native config in, stock config out: a bootstrap or one RouteConfiguration, as YAML or JSON text.
+ * Native config in, stock config out, as YAML or JSON text: a bootstrap, one RouteConfiguration, Listener or Cluster, or
+ * a DiscoveryResponse (`resources: [...]`), of one type as a discovery service sends it or of several that go together.
  * @throws InputError with every finding.
  * @throws MissingModuleError where the built module is needed, to check settings or to be named, and is not there.
  */

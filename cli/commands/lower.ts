@@ -20,7 +20,7 @@ const EXAMPLES = `
 Examples:
   $ attempt-router lower native.yaml -o envoy.yaml
   $ attempt-router lower native.yaml --wasm /etc/envoy/attempt-router.wasm -o envoy.yaml
-  $ attempt-router lower routes.yaml -o lowered-routes.yaml   # one RouteConfiguration, as RDS carries it
+  $ attempt-router lower rds.yaml -o lowered-rds.yaml         # a RouteConfiguration, Listener, Cluster or resources: [...]
   $ attempt-router lower bootstrap.yaml --rds -o envoy.yaml   # the bootstrap whose routes come from RDS
   $ cat native.yaml | attempt-router lower - > envoy.yaml
 
@@ -33,7 +33,7 @@ export function lowerCommand(io: Io): Command {
     .default("FAIL_OPEN");
   return new Command("lower")
     .description("Turn native Envoy config into stock config that the module steers.")
-    .argument("<input>", "a bootstrap or one RouteConfiguration, YAML or JSON; - reads standard input")
+    .argument("<input>", "a bootstrap or xDS resources, YAML or JSON; - reads standard input")
     .option("-o, --output <file>", "write here instead of standard output")
     .option("--wasm <path>", "the module's file as Envoy will see it (default: the built module)")
     .addOption(new Option("--wasm-remote <url>", "let Envoy fetch the module").argParser(httpUrl).conflicts("wasm"))

@@ -10,6 +10,7 @@ const MAX_CLUSTERS = 99;
 
 /** What a composite cluster may set. The first ones play no part natively; the rest is compared with its clusters. */
 const KNOWN_FIELDS = [
+  "@type",
   ...["name", "alt_stat_name", "connect_timeout", "lb_policy", "cluster_type", "metadata"],
   ...["circuit_breakers", "typed_extension_protocol_options", "upstream_config"],
 ];

@@ -17,24 +17,41 @@ export interface ConnectionManagerSite {
   dynamicRoutes: boolean;
 }
 
+/** The list in which the clusters of a file stand. */
+export interface ClusterList {
+  /** The message whose field `key` is the list. */
+  holder: Cursor;
+  key: string;
+  /** Whether items carry their type, as resources do. */
+  typed: boolean;
+  /** Where in the list each of `Resources.clusters` stands. */
+  indexes: number[];
+}
+
 export interface Resources {
-  kind: "bootstrap" | "route_configuration";
+  kind: "bootstrap" | "resources";
   connectionManagers: ConnectionManagerSite[];
-  /** RouteConfigurations that no connection manager of the file owns. */
+  /** RouteConfigurations that no connection manager of the file takes. */
   looseRouteConfigs: RouteConfigSite[];
   clusters: Cursor[];
+  /** Undefined where clusters can be neither added nor removed. */
+  clusterList?: ClusterList;
 }
+
+const KNOWN = "a bootstrap, a RouteConfiguration, a Listener, a Cluster or a list of such (resources: [...])";
 
 /** The resources of a file; undefined, with a finding, where it is nothing that `lower` knows. */
 export function findResources(root: Cursor, findings: Finding[]): Resources | undefined {
   const type = root.type();
-  if (type === TYPE.routeConfiguration || (type === undefined && looksLikeRouteConfig(root))) {
-    const site = { config: root, validatesByDefault: false };
-    return { kind: "route_configuration", connectionManagers: [], looseRouteConfigs: [site], clusters: [] };
+  if (type === TYPE.bootstrap) return bootstrapResources(root);
+  if (type === TYPE.discoveryResponse || root.field("resources")?.seq !== undefined) {
+    return listedResources(root, findings);
   }
-  if (type === TYPE.bootstrap || (type === undefined && looksLikeBootstrap(root))) return bootstrapResources(root);
+  const single = type ?? guessedType(root);
+  if (single === TYPE.bootstrap) return bootstrapResources(root);
+  if (single !== undefined && RESOURCE_TYPES.has(single)) return resourcesOf([{ type: single, resource: root }]);
   const found = type ?? (root.map === undefined ? "no map" : `fields ${keysOf(root).join(", ") || "none"}`);
-  findings.push(root.finding(`expected a bootstrap or a RouteConfiguration, found ${found}`));
+  findings.push(root.finding(`expected ${KNOWN}, found ${found}`));
   return undefined;
 }
 
@@ -83,12 +100,74 @@ function matcherRoutes(cursor: Cursor): Cursor[] {
 
 function bootstrapResources(root: Cursor): Resources {
   const listeners = root.at("static_resources", "listeners")?.items() ?? [];
-  return {
+  const clusters = root.at("static_resources", "clusters")?.items() ?? [];
+  const holder = root.field("static_resources");
+  const resources: Resources = {
     kind: "bootstrap",
     connectionManagers: listeners.flatMap(connectionManagersOf),
     looseRouteConfigs: [],
-    clusters: root.at("static_resources", "clusters")?.items() ?? [],
+    clusters,
   };
+  if (holder !== undefined) {
+    resources.clusterList = { holder, key: "clusters", typed: false, indexes: [...clusters.keys()] };
+  }
+  return resources;
+}
+
+/** A resource as a discovery service carries it. */
+interface Resource {
+  type: string;
+  resource: Cursor;
+}
+
+const RESOURCE_TYPES = new Set<string>([TYPE.routeConfiguration, TYPE.listener, TYPE.cluster, TYPE.scopedRoutes]);
+
+/** A DiscoveryResponse, as files of a path_config_source hold one, or all resources of a control plane in that form. */
+function listedResources(root: Cursor, findings: Finding[]): Resources | undefined {
+  const items = root.list("resources");
+  const untyped = items.filter((item) => item.type() === undefined);
+  for (const item of untyped) findings.push(item.finding("expected a resource with its @type, found none"));
+  if (untyped.length > 0) return undefined;
+  const unwrapped = items.map(unwrap);
+  const resources = resourcesOf(unwrapped.filter((item) => item !== undefined));
+  const indexes = [...unwrapped.keys()].filter((index) => unwrapped[index]?.type === TYPE.cluster);
+  // An answer without clusters is that of another discovery service, which may not carry one.
+  if (indexes.length > 0) resources.clusterList = { holder: root, key: "resources", typed: true, indexes };
+  return resources;
+}
+
+/** Discovery services may wrap a resource in one that adds its name and version. */
+function unwrap(item: Cursor): Resource | undefined {
+  const resource = item.type() === TYPE.resource ? item.field("resource") : item;
+  const type = resource?.type();
+  return resource === undefined || type === undefined ? undefined : { type, resource };
+}
+
+function resourcesOf(all: readonly Resource[]): Resources {
+  const ofType = (type: string) => all.filter((one) => one.type === type).map(({ resource }) => resource);
+  const scoped = ofType(TYPE.scopedRoutes).map((scope) => scope.field("route_configuration"));
+  const named = ofType(TYPE.routeConfiguration);
+  const configs = [...named, ...scoped.filter((config) => config !== undefined)];
+  const managers = ofType(TYPE.listener)
+    .flatMap(connectionManagersOf)
+    .map((site) => withNamedRoutes(site, named));
+  const taken = new Set(managers.flatMap((site) => site.routeConfigs.map(({ config }) => config.offset)));
+  const loose = configs.filter((config) => !taken.has(config.offset));
+  return {
+    kind: "resources",
+    connectionManagers: managers,
+    looseRouteConfigs: loose.map((config) => ({ config, validatesByDefault: false })),
+    clusters: ofType(TYPE.cluster),
+  };
+}
+
+/** A connection manager whose RouteConfiguration comes over RDS and is in the same file. */
+function withNamedRoutes(site: ConnectionManagerSite, configs: readonly Cursor[]): ConnectionManagerSite {
+  const name = site.manager.at("rds", "route_config_name")?.string();
+  const config = name === undefined ? undefined : configs.find((one) => one.field("name")?.string() === name);
+  if (config === undefined) return site;
+  const routeConfigs = [...site.routeConfigs, { config, validatesByDefault: false }];
+  return { ...site, routeConfigs, dynamicRoutes: false };
 }
 
 function connectionManagersOf(listener: Cursor, index: number): ConnectionManagerSite[] {
@@ -123,12 +202,16 @@ function connectionManagerSite(manager: Cursor, listenerName: string): Connectio
   };
 }
 
-function looksLikeRouteConfig(root: Cursor): boolean {
-  return root.field("virtual_hosts") !== undefined || root.field("vhds") !== undefined;
-}
+const FIELDS_OF: readonly (readonly [string, readonly string[]])[] = [
+  [TYPE.bootstrap, ["static_resources", "dynamic_resources", "node", "admin"]],
+  [TYPE.routeConfiguration, ["virtual_hosts", "vhds"]],
+  [TYPE.listener, ["filter_chains", "default_filter_chain", "api_listener", "listener_filters"]],
+  [TYPE.cluster, ["load_assignment", "connect_timeout", "eds_cluster_config", "cluster_type", "lb_policy"]],
+];
 
-function looksLikeBootstrap(root: Cursor): boolean {
-  return ["static_resources", "dynamic_resources", "node", "admin"].some((field) => root.field(field) !== undefined);
+/** The type of a resource that does not say it, by fields that only this type has. */
+function guessedType(root: Cursor): string | undefined {
+  return FIELDS_OF.find(([, fields]) => fields.some((field) => root.field(field) !== undefined))?.[0];
 }
 
 function keysOf(root: Cursor): string[] {

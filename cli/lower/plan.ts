@@ -32,9 +32,9 @@ import { pinnedCopy } from "./pin.js";
 import { groupsOf, routeName } from "./settings.js";
 import { changeItems } from "./lists.js";
 import { moduleSettings } from "./module-settings.js";
-import { addProbe, probeCluster } from "./probe.js";
+import { addProbe, PROBE_EXTENSION, probeCluster, probeListener } from "./probe.js";
 import { attemptsOf } from "./retries.js";
-import { NO_HOST_CLUSTER } from "./types.js";
+import { NO_HOST_CLUSTER, TYPE } from "./types.js";
 import {
   hasEarlierFilters,
   hasOtherUpstreamFilters,
@@ -65,8 +65,14 @@ export function planFile(source: Source, options: PlanOptions): Plan {
   return plan;
 }
 
+/** The name of a listener that is not in the file; those in the file have names. */
+const NO_LISTENER = "";
+
 const DYNAMIC_ROUTES =
   "routes that come from RDS or SRDS are not in this file: those that name a composite cluster will not find it";
+
+const NO_MODULE_CLUSTER =
+  "the module is fetched through a cluster that is not in this file: give the bootstrap or CDS a cluster named";
 
 function noHostCluster(): Json {
   const load_assignment = { cluster_name: NO_HOST_CLUSTER };
@@ -99,8 +105,12 @@ class Planner {
   private readonly context: CompositeContext;
   /** Clusters that the output has in addition. */
   private readonly added: Json[] = [];
+  /** Resources other than clusters that a list has in addition. */
+  private readonly addedResources: Json[] = [];
   /** Offsets of the specifiers that were met where one may stand. */
   private readonly known = new Set<number>();
+  /** The planned routes of each RouteConfiguration, by its offset: several connection managers may take one over RDS. */
+  private readonly plannedConfigs = new Map<number, PriorityGroupRoute[]>();
   /** Listeners whose routes need the upstream role in a cluster's own filters, by cluster. */
   private readonly upstreamUsers = new Map<Cursor, UpstreamUse>();
 
@@ -119,6 +129,7 @@ class Planner {
     const managers = this.resources.connectionManagers.map((site) => this.planManager(site));
     this.wireManagers(managers);
     for (const site of this.resources.looseRouteConfigs) this.planLooseConfig(site);
+    this.planLooseClusters();
     this.wireClusters();
     if (!this.plan.editor.isEmpty) this.addModuleCluster();
     this.replaceComposites();
@@ -127,13 +138,8 @@ class Planner {
   }
 
   private planManager(site: ConnectionManagerSite): PlannedManager {
-    const upstreamChains = routersOf(site.manager).map((router) => router.field("upstream_http_filters"));
-    const chain = {
-      changesHeader: upstreamChains.some(namesAttemptHeader),
-      pin: hasEarlierFilters(site.manager),
-      writesMetadata: upstreamChains.some(hasOtherUpstreamFilters),
-    };
-    return { site, routes: site.routeConfigs.flatMap((config) => this.planConfig(config, chain)) };
+    const routes = site.routeConfigs.flatMap((config) => this.planConfig(config, this.chainBefore(config)));
+    return { site, routes };
   }
 
   /** All connection managers of a listener share a VM, so they get the same configuration of the module. */
@@ -147,9 +153,16 @@ class Planner {
       this.wireManager(site, routes, moduleSettings(ofListener, this.context, this.plan.findings));
     }
     if (managers.some(({ routes }) => moduleSettings(routes, this.context, []) !== undefined)) {
-      addProbe(this.root, this.plan.editor);
+      if (this.resources.kind === "bootstrap") addProbe(this.root, this.plan.editor);
+      else this.addProbeResources();
       this.added.push(probeCluster());
     }
+  }
+
+  private addProbeResources(): void {
+    this.addedResources.push({ "@type": TYPE.listener, ...(probeListener() as object) });
+    const message = `composite clusters need bootstrap_extensions with ${PROBE_EXTENSION}: the bootstrap is not in this file`;
+    this.plan.warnings.push(this.root.finding(message));
   }
 
   private wireManager(site: ConnectionManagerSite, routes: PriorityGroupRoute[], settings: Json | undefined): void {
@@ -163,6 +176,19 @@ class Planner {
     this.noteUpstreamUse(site.listenerName, everyCluster ? undefined : clusterNames(perAttempt), place);
   }
 
+  /** What holds for one of the connection managers that take a RouteConfiguration holds for its routes. */
+  private chainBefore({ config }: RouteConfigSite): Chain {
+    const takers = this.resources.connectionManagers.filter(({ routeConfigs }) =>
+      routeConfigs.some((site) => site.config.offset === config.offset),
+    );
+    const chains = takers.map(({ manager }) => chainOf(manager));
+    return {
+      changesHeader: chains.some((chain) => chain.changesHeader),
+      pin: chains.some((chain) => chain.pin),
+      writesMetadata: chains.some((chain) => chain.writesMetadata),
+    };
+  }
+
   private upstreamPlace(routes: readonly PriorityGroupRoute[], needed: boolean): UpstreamPlace {
     if (routes.some((route) => route.rereads)) return "around";
     return needed ? "first" : "nowhere";
@@ -172,22 +198,36 @@ class Planner {
     // Which filters come before the router is not known here, so there may be some.
     const routes = this.planConfig(site, { changesHeader: false, pin: true, writesMetadata: false });
     if (routes.length === 0) return;
+    const perAttempt = routes.filter((route) => this.decidesPerAttempt(route));
+    if (perAttempt.length > 0) {
+      this.noteUpstreamUse(NO_LISTENER, clusterNames(perAttempt), this.upstreamPlace(perAttempt, true));
+    }
     const upstream = routes.some((route) => route.form === "ONE_SLOT") ? " --no-attempt-header" : "";
     const message =
-      "a RouteConfiguration has no filter chain: lower the bootstrap whose connection manager takes these routes " +
-      `with --rds${upstream}, which puts the module in front of its router`;
+      "a RouteConfiguration has no filter chain: lower the bootstrap or Listener whose connection manager takes these " +
+      `routes with --rds${upstream}, which puts the module in front of its router`;
     this.plan.warnings.push(site.config.finding(message));
     if (site.config.field("validate_clusters")?.bool() !== true) return;
     const unchecked = "validate_clusters cannot be kept for priority groups: the clusters are not in this file";
     this.plan.warnings.push(site.config.findingBelow(["validate_clusters"], unchecked));
   }
 
+  /** Clusters as CDS carries them: any route may lead to them, from any listener. */
+  private planLooseClusters(): void {
+    const { kind, connectionManagers } = this.resources;
+    if (kind !== "resources" || connectionManagers.length > 0) return;
+    if (this.options.rds && !this.options.attemptHeader) this.noteUpstreamUse(NO_LISTENER, undefined, "first");
+  }
+
   private planConfig(site: RouteConfigSite, chain: Chain): PriorityGroupRoute[] {
+    const before = this.plannedConfigs.get(site.config.offset);
+    if (before !== undefined) return before;
     const plugins = this.namedPlugins(site.config);
     const routes = site.config
       .list("virtual_hosts")
       .flatMap((host) => this.planVirtualHost(host, site, plugins, chain));
     this.planRemovals(site.config, routes);
+    this.plannedConfigs.set(site.config.offset, routes);
     return routes;
   }
 
@@ -307,21 +347,25 @@ class Planner {
     }
   }
 
-  /** A cluster that several listeners reach has one filter chain, and so a VM that is none of theirs. */
+  /** A cluster that several or unknown listeners reach has one filter chain, and so a VM that is none of theirs. */
   private wireClusters(): void {
     for (const [cluster, { listeners, place }] of this.upstreamUsers) {
-      const [only, ...others] = listeners;
-      const vmId = others.length === 0 ? `attempt_router/${only ?? ""}` : "attempt_router";
+      const [only = NO_LISTENER, ...others] = listeners;
+      const isOne = others.length === 0 && only !== NO_LISTENER;
+      const vmId = isOne ? `attempt_router/${only}` : "attempt_router";
       wireCluster(cluster, vmId, place, this.options, this.plan.editor);
     }
   }
 
   private addModuleCluster(): void {
     const cluster = moduleCluster(this.options.module);
-    const wired = this.resources.kind === "bootstrap";
-    if (cluster === undefined || !wired || this.options.module.kind !== "remote") return;
+    if (cluster === undefined || this.options.module.kind !== "remote") return;
     const { cluster: name } = this.options.module;
-    if (!this.clusters.has(name)) this.added.push(cluster);
+    if (this.clusters.has(name)) return;
+    if (this.resources.clusterList !== undefined) this.added.push(cluster);
+    else if (this.resources.connectionManagers.length > 0) {
+      this.plan.warnings.push(this.root.finding(`${NO_MODULE_CLUSTER} ${name}`));
+    }
   }
 
   /** Nothing names the composite clusters any more, and Envoy before 1.37 does not know their type. */
@@ -337,10 +381,25 @@ class Planner {
   }
 
   private changeClusters(): void {
-    const removed = this.context.composites.indexes;
-    const resources = this.root.field("static_resources");
-    if (resources?.map === undefined || removed.size + this.added.length === 0) return;
-    changeItems(resources, "clusters", removed, this.added, this.plan.editor);
+    const list = this.resources.clusterList;
+    const { indexes } = this.context.composites;
+    if (list === undefined) {
+      for (const index of indexes) this.rejectLoneComposite(index);
+      return;
+    }
+    const removed = new Set([...indexes].map((index) => list.indexes[index] ?? -1));
+    if (removed.size + this.added.length === 0) return;
+    const clusters = this.added.map((cluster) =>
+      list.typed ? { "@type": TYPE.cluster, ...(cluster as object) } : cluster,
+    );
+    const added = [...this.addedResources, ...clusters];
+    changeItems(list.holder, list.key, removed, added, this.plan.editor);
+  }
+
+  private rejectLoneComposite(index: number): void {
+    const message = "expected a composite cluster together with its routes (resources: [...]), found it alone";
+    const cluster = this.resources.clusters[index];
+    if (cluster !== undefined) this.plan.findings.push(cluster.finding(message));
   }
 
   private rejectUnknownPlaces(): void {
@@ -350,6 +409,15 @@ class Planner {
       this.plan.findings.push(this.root.source.finding(offset, path, message));
     }
   }
+}
+
+function chainOf(manager: Cursor): Chain {
+  const upstreamChains = routersOf(manager).map((router) => router.field("upstream_http_filters"));
+  return {
+    changesHeader: upstreamChains.some(namesAttemptHeader),
+    pin: hasEarlierFilters(manager),
+    writesMetadata: upstreamChains.some(hasOtherUpstreamFilters),
+  };
 }
 
 /** A pinned copy is found by its route's name, so the name must lead to one route of the virtual host. */

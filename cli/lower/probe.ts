@@ -5,6 +5,8 @@ import { changeItems } from "./lists.js";
 import { TYPE } from "./types.js";
 
 const PROBE = "attempt_router_probe";
+/** The bootstrap extension that lets a bootstrap, or LDS, have listeners inside Envoy. */
+export const PROBE_EXTENSION = "envoy.bootstrap.internal_listener";
 const CLUSTER_HEADER = "x-attempt-router-probe";
 
 /** The cluster through which the module reaches the probe's listener. */
@@ -30,11 +32,12 @@ export function addProbe(root: Cursor, editor: Editor): void {
   const extensions = root.list("bootstrap_extensions");
   if (extensions.some((one) => one.field("typed_config")?.type() === TYPE.internalListener)) return;
   const typed_config = { "@type": TYPE.internalListener };
-  const extension = { name: "envoy.bootstrap.internal_listener", typed_config };
+  const extension = { name: PROBE_EXTENSION, typed_config };
   changeItems(root, "bootstrap_extensions", new Set(), [extension], editor, "static_resources");
 }
 
-function probeListener(): Json {
+/** The listener of {@link addProbe}, for a file that has no bootstrap. Envoy takes it only with `PROBE_EXTENSION`. */
+export function probeListener(): Json {
   const manager = {
     "@type": TYPE.connectionManager,
     stat_prefix: PROBE,

@@ -140,6 +140,6 @@ function secondDocument(file: string, lines: LineCounter, document: Document.Par
 }
 
 function emptyFile(file: string): Finding {
-  const message = "expected a bootstrap or a RouteConfiguration, found an empty file";
+  const message = "expected a bootstrap or resources, found an empty file";
   return { file, line: 1, col: 1, path: "(document)", message };
 }

@@ -62,21 +62,52 @@ async function lowerFixture(fixture: Fixture) {
   return run(["lower", fixture.input, ...module, ...fixture.options]);
 }
 
-/** A RouteConfiguration is validated inside a connection manager, as Envoy has no mode for one alone. */
+type Config = Record<string, unknown>;
+
+/** Resources are validated inside a bootstrap, as Envoy has no mode for them alone. */
 function bootstrapOf(text: string): string {
-  const document = parse(text) as Record<string, unknown>;
-  if (!("virtual_hosts" in document)) return text;
-  delete document["@type"];
+  const document = parse(text) as Config;
+  if ("static_resources" in document || "dynamic_resources" in document) return text;
+  const wrapped = "resources" in document ? (document["resources"] as Config[]) : [document];
+  const all = wrapped.map((one) => ("resource" in one ? (one["resource"] as Config) : one));
+  const configs = all.filter((one) => "virtual_hosts" in one);
+  const listeners = all.filter((one) => "filter_chains" in one || "internal_listener" in one);
+  const clusters = all.filter((one) => "connect_timeout" in one);
+  const inlined = listeners.map((listener) => withInlineRoutes(listener, configs));
+  const loose = listeners.length > 0 ? [] : configs.map(listenerFor);
+  const type = "type.googleapis.com/envoy.extensions.bootstrap.internal_listener.v3.InternalListener";
+  return JSON.stringify({
+    bootstrap_extensions: [{ name: "envoy.bootstrap.internal_listener", typed_config: { "@type": type } }],
+    static_resources: { listeners: [...inlined, ...loose].map(untyped), clusters: clusters.map(untyped) },
+  });
+}
+
+function withInlineRoutes(listener: Config, configs: readonly Config[]): unknown {
+  return JSON.parse(JSON.stringify(listener), (_, value: Config | null) => {
+    const name = (value?.["rds"] as Config | undefined)?.["route_config_name"];
+    const config = configs.find((one) => one["name"] === name);
+    return config === undefined ? value : { ...value, rds: undefined, route_config: inline(config) };
+  });
+}
+
+function listenerFor(config: Config, index: number): Config {
   const type = "type.googleapis.com/envoy.extensions.filters.";
   const manager = {
     "@type": `${type}network.http_connection_manager.v3.HttpConnectionManager`,
     stat_prefix: "routes",
-    route_config: { ...document, validate_clusters: false },
+    route_config: inline(config),
     http_filters: [{ name: "router", typed_config: { "@type": `${type}http.router.v3.Router` } }],
   };
   const address = { socket_address: { address: "127.0.0.1", port_value: 0 } };
-  const filters = [{ name: "manager", typed_config: manager }];
-  return JSON.stringify({ static_resources: { listeners: [{ name: "l", address, filter_chains: [{ filters }] }] } });
+  return { name: `l${index}`, address, filter_chains: [{ filters: [{ name: "manager", typed_config: manager }] }] };
+}
+
+function inline(config: Config): Config {
+  return { ...(untyped(config) as Config), validate_clusters: false };
+}
+
+function untyped(message: unknown): unknown {
+  return { ...(message as Config), "@type": undefined };
 }
 
 async function validate(version: string, text: string, name: string): Promise<void> {

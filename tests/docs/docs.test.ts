@@ -7,7 +7,7 @@ import { lower } from "../../cli/lower.js";
 import packageJson from "../../package.json" with { type: "json" };
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", ...pagesOf("docs")];
+const PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", ...pagesOf("docs"), ...pagesOf("docs/control-planes")];
 
 describe.each(PAGES)("%s", (page) => {
   const text = read(page);
