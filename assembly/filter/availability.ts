@@ -9,14 +9,18 @@ import { Problem } from "../settings/problem";
 import { Counter } from "./counters";
 import { CLUSTER_NAME, RESPONSE_CODE_DETAILS } from "./names";
 import { Prober } from "./prober";
+import { Role, readRole } from "./roles";
 import { candidates } from "./route-plan";
+import { decideAgain } from "./upstream";
 
 const UNAVAILABLE = encode("503");
 const NO_HEALTHY_UPSTREAM = encode("no_healthy_upstream");
 const CLUSTER_NOT_FOUND = encode("cluster_not_found");
 
 const prober = new Prober(candidates);
+const FOUR: u8 = 0x34;
 const value = new View();
+let isUnavailable = false;
 
 /** Reads the configuration of a downstream root context, which asks from now on. */
 export function configureAvailability(host: Host, root: u32, configuration: View): void {
@@ -38,11 +42,17 @@ export function onCallResponse(host: Host, token: u32, headers: u32, bodySize: u
 }
 
 /**
- * A response on its way to the client. Where the proxy itself answered because a cluster has no host, or does not
- * exist, that is known sooner than by asking.
+ * A response, of an upstream or on its way to the client. One that may be retried has the next attempt decided again,
+ * since hosts may have come and gone while it was awaited. One that the proxy made itself because a cluster has no host,
+ * or does not exist, tells so sooner than asking does.
  */
 export function onResponse(host: Host): void {
-  if (candidates.watched.length == 0 || !isUnavailable(host)) return;
+  if (candidates.watched.length == 0 || !readErrorStatus(host)) return;
+  if (readRole(host) == Role.UPSTREAM) decideAgain(host);
+  else if (isUnavailable) learn(host);
+}
+
+function learn(host: Host): void {
   if (!host.property(RESPONSE_CODE_DETAILS, value)) return;
   const hasNone = value.equals(NO_HEALTHY_UPSTREAM) || value.equals(CLUSTER_NOT_FOUND);
   host.release(value);
@@ -54,9 +64,11 @@ export function onResponse(host: Host): void {
   host.increment(Counter.AVAILABILITY_SIGNAL);
 }
 
-function isUnavailable(host: Host): bool {
+// Whether the status is 400 or higher; whether it is 503 is then in `isUnavailable`.
+function readErrorStatus(host: Host): bool {
   if (!host.responseStatus(value)) return false;
-  const equal = value.equals(UNAVAILABLE);
+  const isError = value.length == 3 && value.at(0) >= FOUR;
+  isUnavailable = value.equals(UNAVAILABLE);
   host.release(value);
-  return equal;
+  return isError;
 }

@@ -1,5 +1,5 @@
 import { Bytes, View } from "../bytes";
-import { SlotForm } from "../decide/plan";
+import { Plan, SlotForm } from "../decide/plan";
 import { Host } from "../host/host";
 import { ATTEMPT_COUNT_ATTRIBUTE, ONE_SLOT_KEY, RANDOM_KEY, slotKey } from "./names";
 import { decideAttempt, finishDecision, startDecision } from "./request";
@@ -14,7 +14,16 @@ const value = new View();
  */
 export function onUpstreamRequest(host: Host): void {
   const plan = planOfRoute(host);
-  if (plan == null || !plan.decidesPerAttempt) return;
+  if (plan != null && plan.decidesPerAttempt) decideNext(host, plan);
+}
+
+/** The upstream role once more, when the attempt has failed: the clusters that have a host may be others by now. */
+export function decideAgain(host: Host): void {
+  const plan = planOfRoute(host);
+  if (plan != null && plan.skipsClusters) decideNext(host, plan);
+}
+
+function decideNext(host: Host, plan: Plan): void {
   const next = <u32>readNumber(host, ATTEMPT_COUNT_ATTRIBUTE) + 1;
   const decision = startDecision(host, plan);
   if (plan.usesRandom) decision.random = readNumber(host, RANDOM_KEY);

@@ -61,7 +61,16 @@ export class EnvoyProcess {
     const directory = await mkdtemp(join(tmpdir(), "attempt-router-envoy-"));
     const config = join(directory, "envoy.yaml");
     await writeFile(config, bootstrap.replaceAll(DIRECTORY, directory));
-    const all = ["-c", config, "--admin-address-path", join(directory, "admin"), ...DEFAULT_ARGUMENTS, ...args];
+    const workers = args.includes("--concurrency") ? [] : ["--concurrency", "1"];
+    const all = [
+      "-c",
+      config,
+      "--admin-address-path",
+      join(directory, "admin"),
+      ...DEFAULT_ARGUMENTS,
+      ...workers,
+      ...args,
+    ];
     // A process group of its own: a Ctrl-C goes to this process alone, and the group can be killed as one.
     const child = spawn("sh", ["-c", SUPERVISED, binary, directory, ...all], {
       detached: true,
@@ -124,7 +133,7 @@ export class EnvoyProcess {
 }
 
 const DEFAULT_ARGUMENTS = [
-  ...["--concurrency", "1", "--disable-hot-restart", "--file-flush-interval-msec", "20"],
+  ...["--disable-hot-restart", "--file-flush-interval-msec", "20"],
   ...["--log-level", process.env["ENVOY_LOG_LEVEL"] ?? "warning", "--component-log-level", "main:error,wasm:info"],
 ];
 

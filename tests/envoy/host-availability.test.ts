@@ -1,0 +1,278 @@
+import { createServer, type Server } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { lower } from "../../cli/lower.js";
+import { envoyVersions } from "../../tools/envoy/binary.js";
+import { ANY_PORT } from "../../tools/envoy/process.js";
+import { awaitRound } from "../support/availability.js";
+import { WASM } from "../support/lowering.js";
+import { Serving } from "../support/serving.js";
+import type { UpstreamSpec, Upstreams } from "../support/upstreams.js";
+
+const { versions } = await envoyVersions();
+const COMPOSITE = "type.googleapis.com/envoy.extensions.clusters.composite.v3.ClusterConfig";
+const HTTP = "type.googleapis.com/envoy.extensions.filters.http";
+// Without a merge window the workers hear of health at once, as the statistics do.
+const NO_PANIC = { common_lb_config: { healthy_panic_threshold: { value: 0 }, update_merge_window: "0s" } };
+const HAS_HOST = "wasmcustom.attempt_router.cluster_has_host";
+const WITHOUT_HOST = "wasmcustom.attempt_router.cluster_without_host";
+const SIGNAL = "wasmcustom.attempt_router.availability_signal";
+
+type Json = Record<string, unknown>;
+
+let serving: Serving | undefined;
+let servers: Server[] = [];
+let directory = "";
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "attempt-router-eds-"));
+  writeEndpoints("eds", []);
+});
+
+afterEach(async () => {
+  await serving?.stop();
+  for (const server of servers) server.close().closeAllConnections();
+  servers = [];
+  rmSync(directory, { recursive: true });
+});
+
+describe.each(versions)("Envoy %s", (version) => {
+  test("skips a cluster whose endpoints EDS takes away, and comes back when they are back", async () => {
+    const { envoy } = await start(version, { b: 200, first: 200 }, () => [composite(["eds", "b"]), edsCluster("eds")]);
+    writeEndpoints("eds", [port("first")]);
+    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 1);
+    await awaitRound(envoy.admin);
+    expect((await get()).hops).toEqual(["first"]);
+    writeEndpoints("eds", []);
+    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 0);
+    await awaitRound(envoy.admin);
+    expect((await get()).hops).toEqual(["b"]);
+    writeEndpoints("eds", [port("first")]);
+    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 1);
+    await awaitRound(envoy.admin);
+    expect((await get()).hops).toEqual(["first"]);
+  });
+
+  test("sees at attempt 2 that its cluster lost its hosts during attempt 1", async () => {
+    const slow = await gated();
+    const { envoy } = await start(version, { b: 200, first: 200 }, () => [
+      composite(["slow", "eds", "b"]),
+      staticCluster("slow", [slow.port]),
+      edsCluster("eds"),
+    ]);
+    writeEndpoints("eds", [port("first")]);
+    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 1);
+    await awaitRound(envoy.admin);
+    const response = get();
+    await slow.arrived;
+    writeEndpoints("eds", []);
+    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 0);
+    await awaitRound(envoy.admin);
+    slow.release(503);
+    expect((await response).hops).toEqual(["b"]);
+  });
+
+  test("follows health checks that fail and recover", async () => {
+    const checked = await switchable();
+    const { envoy } = await start(version, { b: 200 }, () => [
+      composite(["checked", "b"]),
+      {
+        ...staticCluster("checked", [checked.port]),
+        ...NO_PANIC,
+        health_checks: [
+          {
+            ...{ timeout: "1s", interval: "0.02s", no_traffic_interval: "0.02s", unhealthy_interval: "0.02s" },
+            ...{ unhealthy_threshold: 1, healthy_threshold: 1, http_health_check: { path: "/health" } },
+          },
+        ],
+      },
+    ]);
+    const healthy = (count: number) =>
+      envoy.admin.waitForStat("cluster.checked.membership_healthy", (hosts) => hosts === count);
+    await healthy(1);
+    await awaitRound(envoy.admin);
+    expect((await get()).response.headers["x-served-by"]).toBe("switchable");
+    checked.status = 503;
+    await healthy(0);
+    await awaitRound(envoy.admin);
+    expect((await get()).hops).toEqual(["b"]);
+    checked.status = 200;
+    await healthy(1);
+    await awaitRound(envoy.admin);
+    expect((await get()).response.headers["x-served-by"]).toBe("switchable");
+  });
+
+  test("skips the cluster whose only host is ejected", async () => {
+    const { envoy } = await start(version, { first: 503, b: 200 }, () => [
+      composite(["ejecting", "b"]),
+      {
+        ...staticCluster("ejecting", [port("first")]),
+        ...NO_PANIC,
+        outlier_detection: {
+          ...{ consecutive_5xx: 1, enforcing_consecutive_5xx: 100, max_ejection_percent: 100 },
+          ...{ interval: "0.05s", base_ejection_time: "300s" },
+        },
+      },
+    ]);
+    await awaitRound(envoy.admin);
+    expect((await get()).hops).toEqual(["first", "b"]);
+    await envoy.admin.waitForStat("cluster.ejecting.outlier_detection.ejections_active", (count) => count === 1);
+    await awaitRound(envoy.admin);
+    expect((await get()).hops).toEqual(["b"]);
+  });
+
+  test("skips a STRICT_DNS cluster whose name does not resolve", async () => {
+    const { envoy } = await start(version, { b: 200 }, () => [
+      composite(["dns", "b"]),
+      { ...staticCluster("dns", [1], "does-not-exist.invalid"), type: "STRICT_DNS" },
+    ]);
+    await envoy.admin.waitForStat(WITHOUT_HOST, (count) => count === 1);
+    expect((await get()).hops).toEqual(["b"]);
+  });
+
+  test("learns from its own 503 before it asks again", async () => {
+    const { envoy } = await start(version, { b: 200, first: 200 }, () => [
+      composite(["eds", "b"], 60_000),
+      edsCluster("eds"),
+    ]);
+    expect((await get()).response.status).toBe(503);
+    expect(await envoy.admin.stat(SIGNAL)).toBe(1);
+    expect((await get()).hops).toEqual(["b"]);
+    writeEndpoints("eds", [port("first")]);
+    expect(await envoy.admin.stat(HAS_HOST)).toBe(0);
+  });
+
+  test("asks without a connection to the upstream, and without a turn of its round robin", async () => {
+    const { envoy } = await start(version, { one: 200, two: 200, b: 200 }, () => [
+      composite(["pair", "b"], 10),
+      staticCluster("pair", [port("one"), port("two")]),
+    ]);
+    await awaitRound(envoy.admin);
+    await awaitRound(envoy.admin);
+    expect(await envoy.admin.stat("cluster.pair.upstream_cx_total")).toBe(0);
+    expect(await envoy.admin.stat("cluster.pair.upstream_rq_total")).toBe(0);
+    const hops: string[] = [];
+    for (let i = 0; i < 400; i++) hops.push(...(await get()).hops);
+    const share = hops.filter((hop) => hop === "one").length / hops.length;
+    expect(hops.length).toBe(400);
+    expect(share).toBeGreaterThan(0.45);
+    expect(share).toBeLessThan(0.55);
+  });
+});
+
+function get(): ReturnType<Serving["get"]> {
+  if (serving === undefined) throw new Error("nothing is served");
+  return serving.get("/");
+}
+
+function port(name: string): number {
+  return upstreamsOf?.port(name) ?? 0;
+}
+
+let upstreamsOf: Upstreams | undefined;
+
+/** Starts the lowered form of a bootstrap whose route goes to the composite cluster that comes first. */
+async function start(version: string, specs: Record<string, UpstreamSpec>, clusters: () => Json[]): Promise<Serving> {
+  serving = await Serving.start(version, specs, (upstreams) => {
+    upstreamsOf = upstreams;
+    const others = Object.keys(specs).map((name) => staticCluster(name, [upstreams.port(name)]));
+    const [first, ...rest] = clusters();
+    const { interval, ...definition } = first ?? {};
+    const text = stringify(bootstrap(interval, [...others, ...rest, definition]), { aliasDuplicateObjects: false });
+    return lower(text, { file: "native.yaml", wasm: WASM }).text;
+  });
+  return serving;
+}
+
+function bootstrap(interval: unknown, clusters: Json[]): Json {
+  const settings = interval === undefined ? {} : { availability_interval_ms: interval };
+  const retry_policy = { retry_on: "5xx", num_retries: 1, retry_back_off: { base_interval: "0.002s" } };
+  const route = {
+    match: { prefix: "/" },
+    metadata: { filter_metadata: { attempt_router: settings } },
+    route: { cluster: "tiers", retry_policy },
+  };
+  const manager = {
+    "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+    stat_prefix: "ingress",
+    route_config: { virtual_hosts: [{ name: "all", domains: ["*"], routes: [route] }] },
+    http_filters: [{ name: "router", typed_config: { "@type": `${HTTP}.router.v3.Router` } }],
+  };
+  const filters = [{ name: "manager", typed_config: manager }];
+  return {
+    node: { id: "test", cluster: "test" },
+    admin: { address: ANY_PORT },
+    static_resources: { listeners: [{ name: "ingress", address: ANY_PORT, filter_chains: [{ filters }] }], clusters },
+  };
+}
+
+function composite(names: string[], interval?: number): Json {
+  return {
+    name: "tiers",
+    lb_policy: "CLUSTER_PROVIDED",
+    cluster_type: {
+      name: "envoy.clusters.composite",
+      typed_config: { "@type": COMPOSITE, clusters: names.map((name) => ({ name })) },
+    },
+    ...(interval === undefined ? {} : { interval }),
+  };
+}
+
+function staticCluster(name: string, ports: number[], address = "127.0.0.1"): Json {
+  return { name, type: "STATIC", connect_timeout: "1s", load_assignment: assignment(name, ports, address) };
+}
+
+function edsCluster(name: string): Json {
+  const path_config_source = { path: join(directory, "eds.yaml"), watched_directory: { path: directory } };
+  const eds_config = { resource_api_version: "V3", path_config_source };
+  return { name, type: "EDS", connect_timeout: "1s", eds_cluster_config: { eds_config } };
+}
+
+function assignment(name: string, ports: number[], address = "127.0.0.1"): Json {
+  const lb_endpoints = ports.map((port_value) => ({
+    endpoint: { address: { socket_address: { address, port_value } } },
+  }));
+  return { cluster_name: name, endpoints: lb_endpoints.length === 0 ? [] : [{ lb_endpoints }] };
+}
+
+/** Replaces the EDS file as a whole, which is what Envoy watches for. */
+function writeEndpoints(name: string, ports: number[]): void {
+  const file = join(directory, "eds.yaml");
+  const type = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
+  writeFileSync(`${file}.new`, stringify({ resources: [{ "@type": type, ...assignment(name, ports) }] }));
+  renameSync(`${file}.new`, file);
+}
+
+/** A server that answers every request with `status`. */
+async function switchable(): Promise<{ port: number; status: number }> {
+  const state = { port: 0, status: 200 };
+  state.port = await listen((answer) => answer.writeHead(state.status, { "x-served-by": "switchable" }).end());
+  return state;
+}
+
+/** A server that answers its first request when it is told to. */
+async function gated(): Promise<{ port: number; arrived: Promise<void>; release: (status: number) => void }> {
+  const gate = { release: (status: number): void => void status };
+  let arrive = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  const listening = await listen((answer) => {
+    gate.release = (status) => answer.writeHead(status).end();
+    arrive();
+  });
+  return { port: listening, arrived, release: (status) => gate.release(status) };
+}
+
+type Answer = Parameters<NonNullable<Parameters<typeof createServer>[1]>>[1];
+
+async function listen(answer: (answer: Answer) => void): Promise<number> {
+  const server = createServer((_, response) => answer(response));
+  servers.push(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
