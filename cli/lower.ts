@@ -4,6 +4,8 @@ import { settingsFinding } from "./lower/map-errors.js";
 import { moduleValidator, type SettingsValidator } from "./lower/module-check.js";
 import type { FailurePolicy, ModuleSource, PlanOptions } from "./lower/options.js";
 import { planFile, type Plan } from "./lower/plan.js";
+import { chainFinding } from "./lower/specifiers/map-errors.js";
+import { planSpecifiers, type SpecifierPlan } from "./lower/specifiers/plan.js";
 import { builtModulePath, requireModule } from "./module-path.js";
 import { writeOutAliases, writeOutMerges } from "./yaml/aliases.js";
 import { Source } from "./yaml/source.js";
@@ -46,8 +48,9 @@ export interface Lowered {
 export function lower(text: string, options: LowerOptions = {}): Lowered {
   const planOptions = toPlanOptions(options);
   const source = Source.parse(options.file ?? "<input>", text);
-  const plan = planFile(source, planOptions);
-  const findings = [...plan.findings, ...settingsFindings(plan, options.validator)];
+  const specifiers = planSpecifiers(source, planOptions);
+  const plan = planFile(source, planOptions, specifiers.known);
+  const findings = [...plan.findings, ...specifiers.findings, ...settingsFindings(plan, specifiers, options.validator)];
   if (findings.length > 0) throw new InputError(findings);
   if (!plan.editor.isEmpty && options.wasm === undefined && options.wasmRemote === undefined) {
     requireModule(builtModulePath());
@@ -56,24 +59,41 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
   return { text: output, warnings: plan.warnings };
 }
 
-function settingsFindings(plan: Plan, validator: SettingsValidator | undefined): Finding[] {
+function settingsFindings(plan: Plan, { chains }: SpecifierPlan, validator: SettingsValidator | undefined): Finding[] {
   const all = [...plan.routes, ...plan.unusedSpecifiers];
-  if (all.length === 0) return [];
+  if (all.length + chains.length === 0) return [];
   const validate = validator ?? moduleValidator(builtModulePath());
-  return all.flatMap((planned) => validate(planned.settings).map((error) => settingsFinding(planned, error)));
+  return [
+    ...all.flatMap((planned) => validate(planned.settings).map((error) => settingsFinding(planned, error))),
+    ...chains.flatMap((chain) => validate(chain.settings).map((error) => chainFinding(chain, error))),
+  ];
+}
+
+/**
+ * Writes the file in rounds: merge keys and aliases that stand in the way of a change, then route specifiers, whose
+ * routes may have priority groups, then these.
+ */
+function write(source: Source, plan: Plan, options: PlanOptions): string {
+  const specifiers = planSpecifiers(source, options);
+  if (specifiers.editor.isEmpty) return writeGroups(source, plan, options);
+  const text = writeOutMerges(source) ?? writeOutAliases(source, specifiers.editor);
+  const next = parseRound(source, text ?? checked(source.file, specifiers.editor.apply()));
+  return write(next, planFile(next, options), options);
 }
 
 /** Plans again after each round of writing out, since a written-out copy is a place of its own. */
-function write(source: Source, plan: Plan, options: PlanOptions): string {
+function writeGroups(source: Source, plan: Plan, options: PlanOptions): string {
   if (plan.editor.isEmpty) return source.text;
   const text = writeOutMerges(source) ?? writeOutAliases(source, plan.editor);
   if (text === undefined) return checked(source.file, plan.editor.apply());
-  if (text.length > MAX_WRITTEN_OUT) {
-    const message = `expected aliases that write out to at most ${MAX_WRITTEN_OUT} characters, found more`;
-    throw new InputError([source.finding(0, "(document)", message)]);
-  }
-  const next = Source.parse(source.file, text);
-  return write(next, planFile(next, options), options);
+  const next = parseRound(source, text);
+  return writeGroups(next, planFile(next, options), options);
+}
+
+function parseRound(source: Source, text: string): Source {
+  if (text.length <= MAX_WRITTEN_OUT) return Source.parse(source.file, text);
+  const message = `expected aliases that write out to at most ${MAX_WRITTEN_OUT} characters, found more`;
+  throw new InputError([source.finding(0, "(document)", message)]);
 }
 
 /** The output must be YAML: what is not is a defect of the editor, never something to write. */

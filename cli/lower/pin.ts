@@ -2,7 +2,7 @@ import type { Json } from "../yaml/scalar.js";
 import { snakeCase, type Cursor } from "../yaml/cursor.js";
 import type { PriorityGroupRoute } from "./priority-group.js";
 import { isMessage } from "./settings.js";
-import { METADATA_NAMESPACE, PIN_KEY } from "./types.js";
+import { GIVEN_KEY, METADATA_NAMESPACE, PIN_KEY } from "./types.js";
 
 type Message = { [key: string]: Json };
 
@@ -37,6 +37,12 @@ export function pinnedCopy(planned: PriorityGroupRoute, specifier: Json): Json {
   };
 }
 
+/** Whether a route is found by what the module wrote alone: a copy already. */
+export function isPinned(route: Cursor): boolean {
+  const states = route.at("match", "filter_state")?.items() ?? [];
+  return states.some((state) => [PIN_KEY, GIVEN_KEY].includes(state.field("key")?.string() ?? ""));
+}
+
 function pinnedMatch(match: Message, { route, name }: PriorityGroupRoute): Json {
   const action = route.field("route");
   const keeps = "connect_matcher" in match || MATCH_REWRITES.some((field) => action?.field(field) !== undefined);
@@ -54,7 +60,8 @@ const PATH_FIELDS = [
   "case_sensitive",
 ];
 
-function pathMatch(match: Message): Message {
+/** The part of a route's match that is about the path. */
+export function pathMatch(match: Message): Message {
   return Object.fromEntries(Object.entries(match).filter(([key]) => PATH_FIELDS.includes(key)));
 }
 

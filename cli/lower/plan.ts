@@ -28,13 +28,14 @@ import {
   type SpecifierUse,
 } from "./priority-group.js";
 import { allowedClusters } from "./override.js";
-import { pinnedCopy } from "./pin.js";
+import { isPinned, pinnedCopy } from "./pin.js";
 import { groupsOf, routeName } from "./settings.js";
 import { changeItems } from "./lists.js";
 import { moduleSettings } from "./module-settings.js";
 import { addProbe, PROBE_EXTENSION, probeCluster, probeListener } from "./probe.js";
 import { attemptsOf } from "./retries.js";
 import { NO_HOST_CLUSTER, TYPE } from "./types.js";
+import { hasSpecifiers, usesSpecifiers } from "./specifiers/plan.js";
 import {
   hasEarlierFilters,
   hasOtherUpstreamFilters,
@@ -56,12 +57,12 @@ export interface Plan {
 }
 
 /** Plans a whole file. Findings do not stop it, so that all are found. */
-export function planFile(source: Source, options: PlanOptions): Plan {
+export function planFile(source: Source, options: PlanOptions, known: ReadonlySet<number> = new Set()): Plan {
   const plan: Plan = { editor: new Editor(source), findings: [], warnings: [], routes: [], unusedSpecifiers: [] };
   const root = Cursor.root(source);
   const resources = findResources(root, plan.findings);
   if (resources === undefined) throw new InputError(plan.findings);
-  new Planner(plan, root, resources, options).run();
+  new Planner(plan, root, resources, options, known).run();
   return plan;
 }
 
@@ -119,7 +120,9 @@ class Planner {
     private readonly root: Cursor,
     private readonly resources: Resources,
     private readonly options: PlanOptions,
+    known: ReadonlySet<number>,
   ) {
+    for (const offset of known) this.known.add(offset);
     this.clusters = new Clusters(resources);
     const closed = resources.kind === "bootstrap" && root.at("dynamic_resources", "cds_config") === undefined;
     this.context = { composites: new Composites(resources.clusters, closed), skip: runtimeSkips(root) };
@@ -167,7 +170,8 @@ class Planner {
 
   private wireManager(site: ConnectionManagerSite, routes: PriorityGroupRoute[], settings: Json | undefined): void {
     const dynamic = site.dynamicRoutes && this.options.rds;
-    if (routes.length === 0 && !dynamic) return;
+    const specified = site.routeConfigs.some(({ config }) => usesSpecifiers(config));
+    if (routes.length === 0 && !dynamic && !specified) return;
     const perAttempt = routes.filter((route) => this.decidesPerAttempt(route));
     const everyCluster = dynamic && !this.options.attemptHeader;
     const place = this.upstreamPlace(routes, perAttempt.length > 0 || everyCluster);
@@ -197,7 +201,7 @@ class Planner {
   private planLooseConfig(site: RouteConfigSite): void {
     // Which filters come before the router is not known here, so there may be some.
     const routes = this.planConfig(site, { changesHeader: false, pin: true, writesMetadata: false });
-    if (routes.length === 0) return;
+    if (routes.length === 0 && !hasSpecifiers(site.config)) return;
     const perAttempt = routes.filter((route) => this.decidesPerAttempt(route));
     if (perAttempt.length > 0) {
       this.noteUpstreamUse(NO_LISTENER, clusterNames(perAttempt), this.upstreamPlace(perAttempt, true));
@@ -267,7 +271,7 @@ class Planner {
   private addPinnedCopies(host: Cursor, routes: PriorityGroupRoute[]): void {
     const list = host.field("routes")?.seq;
     for (const route of routes) {
-      if (!route.pin || list === undefined || groupsOf(route.settings).length === 0) continue;
+      if (!route.pin || isPinned(route.route) || list === undefined || groupsOf(route.settings).length === 0) continue;
       this.plan.editor.insertItem(list, 0, pinnedCopy(route, slotSpecifier(route)));
     }
   }
@@ -424,7 +428,7 @@ function chainOf(manager: Cursor): Chain {
 function tellPinnedApart(routes: PriorityGroupRoute[]): void {
   const uses = new Map<string, number>();
   for (const route of routes) {
-    if (!route.pin) continue;
+    if (!route.pin || isPinned(route.route)) continue;
     const count = (uses.get(route.name) ?? 0) + 1;
     uses.set(route.name, count);
     if (count > 1) route.name = routeName(route.route.field("name")?.string(), route.settings, count - 1);

@@ -31,6 +31,8 @@ export const TYPE = {
 
 export const HTTP_PROTOCOL_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 export const ATTEMPT_COUNT_HEADER = "x-envoy-attempt-count";
+/** In which the module names the cluster of a request whose route's cluster a specifier overrides. */
+export const CLUSTER_HEADER = "x-attempt-router-cluster";
 export const METADATA_NAMESPACE = "attempt_router";
 /** No cluster has this name: what a slot leads to that names a cluster outside its list. */
 export const UNKNOWN_CLUSTER = "attempt_router_unknown_cluster";
@@ -43,6 +45,7 @@ export const NO_HOST_CLUSTER = "attempt_router_no_host";
 /** Filter state keys, as the module's set_property writes them. */
 export const ONE_SLOT_KEY = "wasm.attempt_router.cluster";
 export const PIN_KEY = "wasm.attempt_router.route";
+export const GIVEN_KEY = "wasm.attempt_router.given";
 export const slotKey = (slot: number): string => `wasm.attempt_router.${slot}`;
 
 /** How a pick reaches the route's matcher; the enum SlotForm of settings.proto. */

@@ -1,0 +1,372 @@
+import type { Finding } from "../../findings.js";
+import { Cursor } from "../../yaml/cursor.js";
+import { Editor, pairOf } from "../../yaml/edit.js";
+import type { Json } from "../../yaml/scalar.js";
+import type { Source } from "../../yaml/source.js";
+import { changesAttemptHeader, namesAttemptHeader } from "../attempt-header.js";
+import { Clusters } from "../clusters.js";
+import { compositeCluster, type CompositeContext } from "../composite-route.js";
+import { runtimeSkips } from "../composite-uses.js";
+import { Composites } from "../composites.js";
+import { findResources, routesOf, type Resources, type RouteConfigSite } from "../find.js";
+import type { PlanOptions } from "../options.js";
+import { allowedClusters, hasOverride, ownSettings } from "../override.js";
+import { planRoute, specifierUse, type SpecifierUse } from "../priority-group.js";
+import { attemptsOf } from "../retries.js";
+import { isMessage, routeName, type RouteSettings } from "../settings.js";
+import { ATTEMPT_COUNT_HEADER, GIVEN_KEY, METADATA_NAMESPACE } from "../types.js";
+import { routersOf } from "../wiring.js";
+import {
+  configuredRoute,
+  digest,
+  ownFields,
+  readSpecifiers,
+  subFields,
+  type Configured,
+  type Message,
+  type Override,
+} from "./configured.js";
+import { fallbackCopy, overridesOf, routeCopies, templateRoutes, usesSlots, type CopyContext } from "./copies.js";
+
+/** The settings of a chain, and where its three lists stand in the file. */
+export interface PlannedChain {
+  /** The route, virtual host or route configuration whose chain it is. */
+  holder: Cursor;
+  settings: RouteSettings;
+  levels: { route_configuration: Configured[]; virtual_host: Configured[]; route: Configured[] };
+}
+
+/** What lowering the route specifiers of a file will change. The output still has the priority groups of the input. */
+export interface SpecifierPlan {
+  editor: Editor;
+  findings: Finding[];
+  chains: PlannedChain[];
+  /** Offsets of what `lower` refuses elsewhere and that stands in templates. */
+  known: Set<number>;
+}
+
+const CATCH_ALL = "attempt_router_catch_all";
+const NO_ROUTE_PIN = "(no route)";
+/** The number of slots that the module accepts. */
+const MAX_SLOTS = 100;
+
+/** Plans the route specifiers of a whole file. */
+export function planSpecifiers(source: Source, options: PlanOptions): SpecifierPlan {
+  const plan: SpecifierPlan = { editor: new Editor(source), findings: [], chains: [], known: new Set() };
+  const root = Cursor.root(source);
+  const resources = findResources(root, []);
+  if (resources === undefined) return plan;
+  const planner = new SpecifierPlanner(plan, root, resources, options);
+  for (const { manager, routeConfigs } of resources.connectionManagers) {
+    const changes = routersOf(manager).some((router) => namesAttemptHeader(router.field("upstream_http_filters")));
+    for (const site of routeConfigs) planner.planConfig(site, changes);
+  }
+  for (const site of resources.looseRouteConfigs) planner.planConfig(site, false);
+  return plan;
+}
+
+/** Whether requests of a route configuration are given to specifiers, before or after lowering. */
+export function usesSpecifiers(config: Cursor): boolean {
+  const holders = config.list("virtual_hosts").flatMap((host) => [host, ...routesOf(host)]);
+  return hasOwn(config) || holders.some((holder) => hasOwn(holder) || isSpecified(holder));
+}
+
+/** Whether some `route_specifiers` stand in a route configuration. */
+export function hasSpecifiers(config: Cursor): boolean {
+  const holders = config.list("virtual_hosts").flatMap((host) => [host, ...routesOf(host)]);
+  return [config, ...holders].some(hasOwn);
+}
+
+function hasOwn(holder: Cursor): boolean {
+  return holder.list("route_specifiers").length > 0;
+}
+
+function isSpecified(holder: Cursor): boolean {
+  return holder.at("metadata", "filter_metadata", METADATA_NAMESPACE, "route_specifiers") !== undefined;
+}
+
+/** A route configuration and what its specifiers need to know of it. */
+interface ConfigContext {
+  site: RouteConfigSite;
+  config: Configured[];
+  slots: number;
+  plugins: ReadonlyMap<string, Cursor>;
+  upstreamChanges: boolean;
+}
+
+class SpecifierPlanner {
+  private readonly clusters: Clusters;
+  private readonly composites: CompositeContext;
+
+  constructor(
+    private readonly plan: SpecifierPlan,
+    root: Cursor,
+    private readonly resources: Resources,
+    private readonly options: PlanOptions,
+  ) {
+    this.clusters = new Clusters(resources);
+    const closed = resources.kind === "bootstrap" && root.at("dynamic_resources", "cds_config") === undefined;
+    this.composites = { composites: new Composites(resources.clusters, closed), skip: runtimeSkips(root) };
+  }
+
+  planConfig(site: RouteConfigSite, upstreamChanges: boolean): void {
+    const { config } = site;
+    if (!hasSpecifiers(config)) return;
+    const own = this.read(config, site);
+    const hosts = config.list("virtual_hosts");
+    const all = hosts.flatMap((host) => [host, ...routesOf(host)]).flatMap((holder) => readSpecifiers(holder, []));
+    const lengths = overridesOf([...own, ...all]).map(({ groups }) => groups.length);
+    const slots = Math.min(Math.max(0, ...lengths), MAX_SLOTS);
+    const context = { site, config: own, slots, plugins: namedPlugins(config), upstreamChanges };
+    for (const host of hosts) this.planHost(host, context);
+    this.remove(config);
+    if (own.length > 0 && !hosts.some(takesEveryHost)) this.addCatchAll(config, context);
+  }
+
+  private planHost(host: Cursor, context: ConfigContext): void {
+    const own = this.read(host, context.site);
+    const routes = host.list("routes").map((route) => ({ route, own: this.read(route, context.site) }));
+    this.rejectMatcher(host, [...context.config, ...own]);
+    const shared = [...context.config, ...own];
+    const specified = routes.filter((one) => shared.length + one.own.length > 0);
+    if (specified.length === 0 && shared.length === 0) return;
+    const everything = [...shared, ...routes.flatMap((one) => one.own)];
+    this.addTemplateSettings(everything, host, context);
+    const first: Json[] = this.templates(everything, host, context);
+    for (const { route, own: level } of specified) {
+      first.push(...this.planRoute(route, host, [context.config, own, level], context));
+    }
+    for (const { route, own: level } of specified) first.push(...this.fallbacks(route, [...shared, ...level]));
+    if (everything.some(({ template }) => template?.proxyMatches === true)) first.push(noRoute());
+    if (shared.length > 0) this.writeHostSettings(host, [context.config, own], context.slots);
+    this.remove(host);
+    this.insertFirst(host, first);
+    this.countAttempts(host, everything);
+  }
+
+  /** Writes a route's settings; its copies. */
+  private planRoute(route: Cursor, host: Cursor, lists: Configured[][], context: ConfigContext): Json[] {
+    const name = route.field("name")?.string() ?? "";
+    const pin = pinOf(route);
+    const chain = lists.flat();
+    const own = this.ownOf(route, overridesOf(chain), context);
+    const settings = this.settingsOf(route, own, lists, context.slots, configuredRoute(route, name, pin));
+    const { editor } = this.plan;
+    if (route.map === undefined) return [];
+    const before = route.field("route") === undefined ? "match" : "route";
+    editor.set(route.map, "name", routeName(name, settings), before);
+    editor.set(route.map, "metadata", withSettings(ownFields(route), settings), before);
+    this.remove(route);
+    this.rejectLostHeader(chain, [context.site.config, host, route], context);
+    const message = routeMessage(route);
+    if (Object.keys(own).length > 0) message["metadata"] = withSettings(message, own);
+    return routeCopies(route, message, pin, this.copyContext(host, chain, context.slots));
+  }
+
+  /**
+   * The settings that a route and its copies have for their own groups. Where requests may override these, there is a
+   * slot for every attempt that a retry policy of a specifier allows.
+   */
+  private ownOf(route: Cursor, overrides: readonly Override[], { plugins }: ConfigContext): Message {
+    const use = this.groupUse(route, plugins);
+    if (use === undefined) return ownSettings(route);
+    const own = route.at("metadata", "filter_metadata", METADATA_NAMESPACE)?.json();
+    const settings = isMessage(own) ? own : {};
+    const attempts = Math.max(0, ...overrides.map(({ retries }) => (retries ?? -1) + 1));
+    if (!hasOverride(use.specifier) || attempts === 0) return settings;
+    return { ...settings, slots: Math.min(Math.max(attempts, Number(settings["slots"] ?? 1)), MAX_SLOTS) };
+  }
+
+  private copyContext(host: Cursor, chain: readonly Configured[], slots: number): CopyContext {
+    return { host, overrides: overridesOf(chain), slots, everyCluster: this.clusters.all };
+  }
+
+  private fallbacks(route: Cursor, chain: readonly Configured[]): Json[] {
+    if (!chain.some(({ template }) => template?.proxyMatches === true)) return [];
+    return [fallbackCopy(route, pinOf(route))];
+  }
+
+  private templates(specifiers: readonly Configured[], host: Cursor, context: ConfigContext): Json[] {
+    const seen = new Set<string>();
+    return specifiers.flatMap(({ template }) => {
+      if (template === undefined || seen.has(template.pin)) return [];
+      seen.add(template.pin);
+      return templateRoutes(template, this.copyContext(host, specifiers, context.slots));
+    });
+  }
+
+  /** Where a template has priority groups, the module must know them before the proxy has resolved it. */
+  private addTemplateSettings(specifiers: readonly Configured[], host: Cursor, context: ConfigContext): void {
+    for (const { template, settings } of specifiers) {
+      const use = template && this.groupUse(template.route, context.plugins);
+      if (template === undefined || use === undefined) continue;
+      this.plan.known.add(use.specifier.offset);
+      for (const group of use.specifier.list("priority_groups")) {
+        for (const cluster of group.list("clusters")) this.plan.known.add(cluster.field("cluster_name")?.offset ?? -1);
+      }
+      const levels = [context.site.config, host, template.route];
+      const oneSlot = !this.options.attemptHeader || context.upstreamChanges || changesAttemptHeader(levels);
+      const around = {
+        form: oneSlot ? "ONE_SLOT" : "SLOT_PER_ATTEMPT",
+        pin: false,
+        rereads: false,
+        attempts: Math.max(attemptsOf(template.route, host), this.clusters.attempts),
+        allowed: allowedClusters(template.route, use.specifier, this.clusters.all, []),
+      } as const;
+      const planned = planRoute(template.route, host, use, around, this.composites, []);
+      const summary = chosenSummary(settings);
+      if (summary !== undefined) summary["settings"] = planned.settings;
+    }
+  }
+
+  private groupUse(route: Cursor, plugins: ReadonlyMap<string, Cursor>): SpecifierUse | undefined {
+    const use = specifierUse(route, plugins);
+    if (use !== undefined) return use;
+    const cluster = compositeCluster(route, this.composites);
+    return cluster === undefined ? undefined : { specifier: cluster, field: "cluster" };
+  }
+
+  private settingsOf(
+    holder: Cursor,
+    own: Message,
+    lists: Configured[][],
+    slots: number,
+    resolved?: Message,
+  ): RouteSettings {
+    const [config = [], host = [], route = []] = lists;
+    const lowered: Message = {};
+    const levels = { route_configuration: config, virtual_host: host, route };
+    for (const [level, list] of Object.entries(levels)) {
+      if (list.length > 0) lowered[level] = list.map(({ settings }) => settings);
+    }
+    if (resolved !== undefined) lowered["resolved"] = resolved;
+    if (slots > 0) lowered["slots"] = slots;
+    const settings = { ...own, route_specifiers: lowered };
+    this.plan.chains.push({ holder, settings: { route_specifiers: lowered }, levels });
+    return settings;
+  }
+
+  /** The settings of requests that match none of the virtual host's routes. */
+  private writeHostSettings(host: Cursor, lists: Configured[][], slots: number): void {
+    const settings = this.settingsOf(host, ownSettings(host), lists, slots);
+    if (host.map === undefined) return;
+    this.plan.editor.set(host.map, "name", routeName(host.field("name")?.string(), settings), "domains");
+    this.plan.editor.set(host.map, "metadata", withSettings(ownFields(host), settings), "domains");
+  }
+
+  /** So that requests that match no virtual host are given to the specifiers of the route configuration. */
+  private addCatchAll(config: Cursor, context: ConfigContext): void {
+    const settings = this.settingsOf(config, {}, [context.config], context.slots);
+    this.addTemplateSettings(context.config, config, context);
+    const routes = this.templates(context.config, config, context);
+    const counts = usesSlots(overridesOf(context.config)) ? { include_request_attempt_count: true } : {};
+    const host: Message = {
+      name: routeName(CATCH_ALL, settings),
+      domains: ["*"],
+      metadata: withSettings({}, settings),
+      ...counts,
+      ...(routes.length > 0 ? { routes } : {}),
+    };
+    const list = config.field("virtual_hosts");
+    if (list?.seq !== undefined) this.plan.editor.insertItem(list.seq, 0, host);
+    else if (config.map !== undefined) this.plan.editor.set(config.map, "virtual_hosts", [host]);
+  }
+
+  private insertFirst(host: Cursor, routes: readonly Json[]): void {
+    const list = host.field("routes");
+    if (routes.length === 0 || host.map === undefined) return;
+    if (list?.seq === undefined || list.items().length === 0) this.plan.editor.set(host.map, "routes", [...routes]);
+    else for (const route of routes) this.plan.editor.insertItem(list.seq, 0, route);
+  }
+
+  private countAttempts(host: Cursor, specifiers: readonly Configured[]): void {
+    if (host.map === undefined || !usesSlots(overridesOf(specifiers))) return;
+    if (host.field("include_request_attempt_count")?.bool() === true) return;
+    this.plan.editor.set(host.map, "include_request_attempt_count", true, "domains");
+  }
+
+  private remove(holder: Cursor): void {
+    const pair = holder.map === undefined ? undefined : pairOf(holder.map, "route_specifiers");
+    if (holder.map !== undefined && pair !== undefined) this.plan.editor.removePair(holder.map, pair);
+  }
+
+  private read(holder: Cursor, site: RouteConfigSite): Configured[] {
+    const specifiers = readSpecifiers(holder, this.plan.findings);
+    for (const { entry, type } of specifiers) if (type === "RouteOverride") this.checkClusters(entry, site);
+    return specifiers;
+  }
+
+  private checkClusters(entry: Cursor, site: RouteConfigSite): void {
+    const validates = site.config.field("validate_clusters")?.bool() ?? site.validatesByDefault;
+    const config = entry.field("typed_config");
+    if (!validates || this.resources.kind !== "bootstrap" || config === undefined) return;
+    const groups = config.list("priority_groups").flatMap((group) => group.list("clusters"));
+    const names = [
+      config.field("cluster"),
+      ...config.list("weighted_clusters").map((cluster) => cluster.field("name")),
+      ...groups.map((cluster) => cluster.field("cluster_name")),
+    ];
+    for (const name of names) {
+      const text = name?.string();
+      if (name === undefined || text === undefined || text === "" || this.clusters.has(text)) continue;
+      const message = `expected the name of a cluster in static_resources.clusters, found ${JSON.stringify(text)}`;
+      this.plan.findings.push(name.finding(message));
+    }
+  }
+
+  private rejectMatcher(host: Cursor, shared: readonly Configured[]): void {
+    const matcher = host.field("matcher");
+    if (matcher === undefined) return;
+    const routes = routesOf(host).filter(hasOwn);
+    if (shared.length === 0 && routes.length === 0) return;
+    this.plan.findings.push(
+      matcher.finding(
+        "expected a list of routes where route specifiers apply, found a matcher, which cannot be lowered",
+      ),
+    );
+  }
+
+  private rejectLostHeader(chain: readonly Configured[], levels: readonly Cursor[], context: ConfigContext): void {
+    if (!usesSlots(overridesOf(chain))) return;
+    if (this.options.attemptHeader && !context.upstreamChanges && !changesAttemptHeader(levels)) return;
+    for (const { entry, override } of chain) {
+      if (override === undefined || override.groups.length === 0) continue;
+      const message = `expected no priority_groups where ${ATTEMPT_COUNT_HEADER} is not sent upstream unchanged, found some`;
+      this.plan.findings.push(entry.findingBelow(["typed_config", "priority_groups"], message));
+    }
+  }
+}
+
+function takesEveryHost(host: Cursor): boolean {
+  return host.list("domains").some((domain) => domain.string() === "*");
+}
+
+function namedPlugins(config: Cursor): Map<string, Cursor> {
+  const plugins = config.list("cluster_specifier_plugins");
+  return new Map(plugins.map((plugin) => [plugin.at("extension", "name")?.string() ?? "", plugin]));
+}
+
+function pinOf(route: Cursor): string {
+  return `${route.field("name")?.string() ?? ""}/${digest(route)}`;
+}
+
+/** The metadata of a message with the module's settings among them. */
+function withSettings(message: Message, settings: RouteSettings): Message {
+  const metadata = subFields(message, "metadata");
+  const filterMetadata = isMessage(metadata["filter_metadata"]) ? metadata["filter_metadata"] : {};
+  return { ...metadata, filter_metadata: { ...filterMetadata, [METADATA_NAMESPACE]: settings } };
+}
+
+/** The template that a RouteTemplate's settings choose, as the module will read it. */
+function chosenSummary(settings: Message): Message | undefined {
+  const typed = settings["typed_config"];
+  if (!isMessage(typed) || !Array.isArray(typed["templates"])) return undefined;
+  const chosen = typed["templates"].filter(isMessage).find((item) => item["template_id"] === typed["template_id"]);
+  return isMessage(chosen?.["route"]) ? chosen["route"] : undefined;
+}
+
+/** What a request without a route falls back to: Envoy's answer where a route was dropped. */
+function noRoute(): Json {
+  const filter_state = [{ key: GIVEN_KEY, string_match: { exact: NO_ROUTE_PIN } }];
+  return { match: { prefix: "", filter_state }, direct_response: { status: 404 } };
+}

@@ -1,0 +1,75 @@
+import { snakeCase, type Cursor } from "../../yaml/cursor.js";
+import type { Json } from "../../yaml/scalar.js";
+
+type Message = { [key: string]: Json };
+
+/** A route's match as a Condition: `incomplete` where the condition holds for more requests than the match does. */
+export interface MatchCondition {
+  condition: Message;
+  incomplete: boolean;
+}
+
+const TEXT_KINDS = ["exact", "prefix", "suffix", "contains"];
+/** Fields whose value does not change which requests match. */
+const NEUTRAL = ["case_sensitive"];
+
+/** What a module can evaluate of an `envoy.config.route.v3.RouteMatch`. */
+export function matchCondition(match: Cursor): MatchCondition {
+  const result: MatchCondition = { condition: {}, incomplete: false };
+  for (const { key, value } of match.entries()) {
+    const field = snakeCase(key);
+    if (field === "headers") addHeaders(value, result);
+    else if (!addPath(field, value, match, result) && !NEUTRAL.includes(field)) result.incomplete = true;
+  }
+  return result;
+}
+
+function addPath(field: string, value: Cursor, match: Cursor, result: MatchCondition): boolean {
+  const text = value.string();
+  if (text === undefined || !["prefix", "path", "path_separated_prefix"].includes(field)) return false;
+  // Conditions compare paths as they are; for any other case the proxy decides.
+  if (match.field("case_sensitive")?.bool() === false) return false;
+  if (field === "path") result.condition["path"] = { exact: text };
+  else if (field === "path_separated_prefix") {
+    result.condition["any_of"] = [{ path: { exact: text } }, { path: { prefix: `${text}/` } }];
+  } else if (text !== "") result.condition["path"] = { prefix: text };
+  return true;
+}
+
+function addHeaders(list: Cursor, result: MatchCondition): void {
+  const matchers: Message[] = [];
+  for (const item of list.items()) {
+    const matcher = headerMatcher(item);
+    if (matcher === undefined) result.incomplete = true;
+    else matchers.push(matcher);
+  }
+  if (matchers.length > 0) result.condition["headers"] = matchers;
+}
+
+/** The matcher as conditions have it; undefined for kinds that they lack. */
+function headerMatcher(item: Cursor): Message | undefined {
+  const matcher: Message = {};
+  for (const { key, value } of item.entries()) {
+    const field = snakeCase(key);
+    const json = value.json();
+    if (json === null) continue;
+    if (["name", "present_match", "invert_match", "treat_missing_header_as_empty"].includes(field)) {
+      matcher[field] = json;
+    } else if (field === "string_match") {
+      const text = textMatch(value);
+      if (text === undefined) return undefined;
+      matcher[field] = text;
+    } else return undefined;
+  }
+  return matcher;
+}
+
+function textMatch(cursor: Cursor): Message | undefined {
+  const match: Message = {};
+  for (const { key, value } of cursor.entries()) {
+    const field = snakeCase(key);
+    if (!TEXT_KINDS.includes(field) && field !== "ignore_case") return undefined;
+    match[field] = value.json();
+  }
+  return match;
+}
