@@ -2,75 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { envoyVersions } from "../../tools/envoy/binary.js";
-import type { Case, Config, RequestSpec } from "../support/case.js";
-import { lowered } from "../support/lowering.js";
-import { runLeg } from "../support/run-case.js";
+import { UPSTREAMS, audit, drop, fallbackTo, forHeader, run, specifier, tag } from "./specifier-runs.js";
 
 const { versions } = await envoyVersions();
-const TYPE = "type.googleapis.com/attempt_router.v1.";
-
-function specifier(type: string, fields: Config = {}, name = type.toLowerCase()): Config {
-  return { name, typed_config: { "@type": TYPE + type, ...fields } };
-}
-
-const audit = (header: string): Config => specifier("Audit", { response_header: header }, header);
-/** Appends its tag to a response header that shows which specifiers ran, in order; only on routes. */
-const tag = (name: string, fields: Config = {}): Config =>
-  specifier("RouteOverride", { response_headers_to_add: [{ header: { key: "x-ran", value: name } }], ...fields }, name);
-const fallbackTo = (cluster: string, fields: Config = {}): Config =>
-  specifier("RouteTemplate", {
-    template_id: "fallback",
-    templates: [{ template_id: "fallback", route: { match: { prefix: "/" }, route: { cluster } } }],
-    ...fields,
-  });
-const drop = (fields: Config = {}): Config => specifier("DropRoute", fields);
-const forHeader = (name: string): Config => ({ headers: [{ name, present_match: true }] });
-
-interface Levels {
-  config?: Config[];
-  host?: Config[];
-  route?: Config[];
-  routes?: Config[];
-  domains?: string[];
-}
-
-function routeConfig({ config, host, route, routes, domains = ["*"] }: Levels): Config {
-  const api = { match: { prefix: "/api" }, name: "api", route: { cluster: "api" }, route_specifiers: route ?? [] };
-  const web = { match: { prefix: "/web" }, name: "web", route: { cluster: "web" } };
-  const virtualHost = { name: "local", domains, routes: routes ?? [api, web], route_specifiers: host ?? [] };
-  return { name: "local_route", route_specifiers: config ?? [], virtual_hosts: [virtualHost] };
-}
-
-const UPSTREAMS = { api: 200, web: 200, other: 200, more: 200, bad: 503 };
-
-/** What Envoy does with requests under lowered specifiers. */
-async function run(version: string, levels: Levels, requests: RequestSpec[], more: Partial<Case> = {}) {
-  const config = {
-    file: "specifiers.yaml",
-    name: "specifiers",
-    about: "",
-    upstreams: UPSTREAMS,
-    route_config: routeConfig(levels),
-    requests,
-    observe: { flags: true, details: true, response_headers: ["x-ran", "x-config", "x-host", "x-route"] },
-    ...more,
-  };
-  const leg = await runLeg(config, version, (text) => lowered(text, config.file));
-  if (leg.expect === "rejected") throw new Error("rejected");
-  return leg.traces.flat().map(({ response, hops, log }) => ({
-    status: response.status,
-    body: response.body,
-    served: response.headers["x-served-by"],
-    hops: hops.map(({ upstream }) => upstream),
-    headers: response.headers,
-    upstream: hops.map((hop) => Object.fromEntries(hop.headers)),
-    paths: hops.map(({ path }) => path),
-    flags: log[0]?.flags,
-    details: log[0]?.details,
-    log: leg.log,
-  }));
-}
-
 describe.each(versions)("Envoy %s: Configuration", (version) => {
   test("the levels run in this order: route configuration, virtual host of the resolved route, resolved route", async () => {
     const levels = { config: [tag("config")], host: [tag("host")], route: [tag("route")] };
@@ -91,7 +25,7 @@ describe.each(versions)("Envoy %s: Configuration", (version) => {
   });
 
   test("the output of each specifier is the input of the next, and the output of the last one is the final route", async () => {
-    const to = (cluster: string): Config => specifier("RouteOverride", { cluster });
+    const to = (cluster: string) => specifier("RouteOverride", { cluster });
     const levels = {
       config: [to("other"), audit("x-config")],
       host: [to("web"), audit("x-host")],

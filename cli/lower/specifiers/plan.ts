@@ -26,7 +26,15 @@ import {
   type Message,
   type Override,
 } from "./configured.js";
-import { fallbackCopy, overridesOf, routeCopies, templateRoutes, usesSlots, type CopyContext } from "./copies.js";
+import {
+  fallbackCopy,
+  overridesOf,
+  routeCopies,
+  routeMessage,
+  templateRoutes,
+  usesSlots,
+  type CopyContext,
+} from "./copies.js";
 
 /** The settings of a chain, and where its three lists stand in the file. */
 export interface PlannedChain {
