@@ -17,6 +17,7 @@ export enum RandomSource {
 export enum SlotForm {
   SLOT_PER_ATTEMPT,
   ONE_SLOT,
+  HEADERS,
 }
 
 const NO_COMPOSITES = new StaticArray<Composite>(0);

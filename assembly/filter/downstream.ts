@@ -7,6 +7,7 @@ import { ATTEMPT_COUNT_HEADER, ONE_SLOT_KEY, RANDOM_KEY, ROUTE_KEY, slotKey } fr
 import { internalRandom, randomValue } from "./random-value";
 import { decideAttempt, finishDecision, startDecision } from "./request";
 import { planOfRequest } from "./route-plan";
+import { writeSlotHeaders } from "./slot-headers";
 import { specify } from "./specify";
 
 const cluster = new View();
@@ -37,15 +38,21 @@ export function writePlan(host: Host, plan: Plan, seed: u64): bool {
   const passesRandom = plan.decidesPerAttempt && plan.usesRandom;
   if (plan.isWeighted || decision.overriding.length > 0 || passesRandom)
     decision.random = randomValue(host, plan, seed);
-  const reroute = plan.slotForm == SlotForm.ONE_SLOT ? writeOneSlot(host, decision) : writeSlots(host, decision);
+  const reroute = writePicks(host, decision);
   finishDecision(host);
   if (passesRandom) writeRandom(host, decision.random);
   // The matcher took a client's header for the router's own.
-  const misled = plan.slotForm == SlotForm.SLOT_PER_ATTEMPT && removeClientAttemptCount(host);
+  const misled = plan.slotForm != SlotForm.ONE_SLOT && removeClientAttemptCount(host);
   return reroute || misled;
 }
 
 // Returns whether attempt 1 has another cluster than the route was resolved to.
+function writePicks(host: Host, decision: Decision): bool {
+  const form = decision.plan.slotForm;
+  if (form == SlotForm.ONE_SLOT) return writeOneSlot(host, decision);
+  return form == SlotForm.HEADERS ? writeSlotHeaders(host, decision) : writeSlots(host, decision);
+}
+
 function writeSlots(host: Host, decision: Decision): bool {
   let reroute = false;
   for (let attempt = 1; attempt <= decision.plan.slots; attempt++) {

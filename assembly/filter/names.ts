@@ -42,10 +42,25 @@ export const GIVEN_KEY = encode("attempt_router.given");
 /** What to do to the response's headers, see `specifiers/header-transforms.ts`. */
 export const RESPONSE_KEY = encode("attempt_router.response");
 
+/** In SlotForm.HEADERS: the random value that makes the router begin with the first header. */
+export const FIRST_HEADER = encode("x-attempt-router-first");
+export const FIRST = encode("0");
+/** No cluster has this name. */
+export const UNKNOWN_CLUSTER = encode("attempt_router_unknown_cluster");
+
 const slotKeys = new Array<Bytes>();
+const slotHeaders = new Array<Bytes>();
 
 /** Key of the slot of an attempt (1, 2, …). */
 export function slotKey(attempt: i32): Bytes {
   while (slotKeys.length < attempt) slotKeys.push(encode("attempt_router." + (slotKeys.length + 1).toString()));
   return unchecked(slotKeys[attempt - 1]);
+}
+
+/** Header of an attempt (1, 2, …) in SlotForm.HEADERS. */
+export function slotHeader(attempt: i32): Bytes {
+  while (slotHeaders.length < attempt) {
+    slotHeaders.push(encode("x-attempt-router-cluster-" + (slotHeaders.length + 1).toString()));
+  }
+  return unchecked(slotHeaders[attempt - 1]);
 }

@@ -4,6 +4,7 @@ import { Host } from "../host/host";
 import { ATTEMPT_COUNT_ATTRIBUTE, ONE_SLOT_KEY, RANDOM_KEY, slotKey } from "./names";
 import { decideAttempt, finishDecision, startDecision } from "./request";
 import { planOfRoute } from "./route-plan";
+import { writeSlotHeader } from "./slot-headers";
 
 const cluster = new View();
 const value = new View();
@@ -27,14 +28,16 @@ function decideNext(host: Host, plan: Plan): void {
   const next = <u32>readNumber(host, ATTEMPT_COUNT_ATTRIBUTE) + 1;
   const decision = startDecision(host, plan);
   if (plan.usesRandom) decision.random = readNumber(host, RANDOM_KEY);
-  const isOneSlot = plan.slotForm == SlotForm.ONE_SLOT;
   decideAttempt(host, decision, next, cluster);
   // Written also where it is the default: the slot may hold what was decided before. That stands where less is known
   // now, as in a VM of its own that serves the filters of a cluster and is told nothing.
-  if (isOneSlot || !decision.isUncertain) {
-    host.setProperty(isOneSlot ? ONE_SLOT_KEY : slotKey(min(<i32>next, plan.slots)), cluster);
-  }
+  if (plan.slotForm == SlotForm.ONE_SLOT || !decision.isUncertain) writeNext(host, plan, min(<i32>next, plan.slots));
   finishDecision(host);
+}
+
+function writeNext(host: Host, plan: Plan, attempt: i32): void {
+  if (plan.slotForm == SlotForm.HEADERS) writeSlotHeader(host, attempt, cluster);
+  else host.setProperty(plan.slotForm == SlotForm.ONE_SLOT ? ONE_SLOT_KEY : slotKey(attempt), cluster);
 }
 
 // A 64-bit attribute or filter state; 0 where it is absent.

@@ -37,7 +37,7 @@ export function readRouteSettings(fields: Fields, needsGroups: bool): RouteSetti
   for (let i = 0; i < policies.length; i++) {
     settings.hashPolicy.push(readHashPolicy(fields.element("hash_policy", i, policies[i])));
   }
-  settings.slotForm = fields.choice("slot_form", ["SLOT_PER_ATTEMPT", "ONE_SLOT"]);
+  settings.slotForm = fields.choice("slot_form", ["SLOT_PER_ATTEMPT", "ONE_SLOT", "HEADERS"]);
   settings.slots = max(1, fields.whole("slots", 1, MAX_SLOTS));
   settings.pin = fields.flag("pin");
   settings.readMetadataPerAttempt = fields.flag("read_metadata_per_attempt");

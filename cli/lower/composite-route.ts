@@ -73,6 +73,9 @@ export function compositeNames(settings: RouteSettings): string[] {
 /** The slots of a route: for every attempt its static default and whatever else may be written. */
 export function slotsOf(settings: RouteSettings, context: CompositeContext, allowed: Allowed): Slot[] {
   const slots = staticSlots(settings, context);
+  if (settings["slot_form"] === "HEADERS") {
+    return slots.map(({ defaultCluster }) => ({ defaultCluster, otherClusters: [], open: false }));
+  }
   if (!overrides(settings)) return slots;
   const { composites } = context;
   const named = allowed.flatMap((name) => (composites.has(name) ? choices(name, 1, composites, true) : [name]));

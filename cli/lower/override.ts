@@ -5,6 +5,8 @@ import { METADATA_NAMESPACE } from "./types.js";
 
 /** The setting beside the module's own that is `lower`'s: it narrows the slots, and the module needs no list. */
 const ALLOWED_CLUSTERS = "allowed_clusters";
+/** Likewise: how a cluster's name is looked up. */
+const CLUSTER_SELECTION = "cluster_selection";
 
 /** Whether a request's metadata may override the groups of a specifier. */
 export function hasOverride(specifier: Cursor): boolean {
@@ -15,7 +17,7 @@ export function hasOverride(specifier: Cursor): boolean {
 /** The settings that the user wrote into the route's metadata for the module. */
 export function ownSettings(route: Cursor): { [key: string]: Json } {
   const entries = ownMetadata(route)?.entries() ?? [];
-  const own = entries.filter(({ key }) => key !== ALLOWED_CLUSTERS);
+  const own = entries.filter(({ key }) => key !== ALLOWED_CLUSTERS && key !== CLUSTER_SELECTION);
   return Object.fromEntries(own.map(({ key, value }) => [key, value.json()]));
 }
 
@@ -43,6 +45,20 @@ export function allowedClusters(
       findings.push(item.finding(`expected the name of a cluster, found ${JSON.stringify(item.json())}`));
     return name;
   });
+}
+
+/** Whether the clusters of an override are found by request headers, and not in the list of a matcher. */
+export function selectsByHeader(route: Cursor, specifier: Cursor, findings: Finding[]): boolean {
+  const selection = ownMetadata(route)?.field(CLUSTER_SELECTION);
+  if (selection === undefined || selection.string() === "MATCHER") return false;
+  if (selection.string() !== "HEADER") {
+    findings.push(selection.finding(`expected MATCHER or HEADER, found ${JSON.stringify(selection.json())}`));
+  } else if (!hasOverride(specifier)) {
+    findings.push(selection.finding("expected override_metadata_namespace in the specifier beside HEADER, found none"));
+  } else if (ownMetadata(route)?.field(ALLOWED_CLUSTERS) !== undefined) {
+    findings.push(selection.finding("expected no allowed_clusters beside HEADER, which takes any name, found some"));
+  }
+  return true;
 }
 
 function ownMetadata(route: Cursor): Cursor | undefined {

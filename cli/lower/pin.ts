@@ -17,7 +17,7 @@ const MATCH_REWRITES = ["prefix_rewrite", "path_rewrite_policy"];
  * the virtual host, it is what the request takes when the module has the route resolved anew, whatever earlier filters
  * did to the headers in the meantime: native Envoy, which resolves once, stays on the route too.
  */
-export function pinnedCopy(planned: PriorityGroupRoute, specifier: Json): Json {
+export function pinnedCopy(planned: PriorityGroupRoute, selection: { [key: string]: Json }): Json {
   const copy = message(planned.route);
   const metadata = submessage(copy, "metadata");
   const filterMetadata = metadata["filter_metadata"];
@@ -30,7 +30,7 @@ export function pinnedCopy(planned: PriorityGroupRoute, specifier: Json): Json {
       filter_metadata: { ...(isMessage(filterMetadata) ? filterMetadata : {}), [METADATA_NAMESPACE]: planned.settings },
     },
     route: {
-      inline_cluster_specifier_plugin: specifier,
+      ...selection,
       ...without(submessage(copy, "route"), SPECIFIERS),
       ...(planned.retryPolicy === undefined ? {} : { retry_policy: planned.retryPolicy }),
     },

@@ -27,13 +27,14 @@ import {
   type RouteContext,
   type SpecifierUse,
 } from "./priority-group.js";
-import { allowedClusters } from "./override.js";
+import { allowedClusters, selectsByHeader } from "./override.js";
 import { isPinned, pinnedCopy } from "./pin.js";
 import { groupsOf, routeName } from "./settings.js";
 import { changeItems } from "./lists.js";
 import { moduleSettings } from "./module-settings.js";
 import { addProbe, PROBE_EXTENSION, probeCluster, probeListener } from "./probe.js";
 import { attemptsOf } from "./retries.js";
+import { headerSelection } from "./slot-tree.js";
 import { NO_HOST_CLUSTER, TYPE } from "./types.js";
 import { hasSpecifiers, usesSpecifiers } from "./specifiers/plan.js";
 import {
@@ -177,7 +178,8 @@ class Planner {
     const place = this.upstreamPlace(routes, perAttempt.length > 0 || everyCluster);
     wireConnectionManager(site, { place, settings }, this.options, this.plan.editor, this.plan.findings);
     if (place === "nowhere") return;
-    this.noteUpstreamUse(site.listenerName, everyCluster ? undefined : clusterNames(perAttempt), place);
+    const anyCluster = everyCluster || perAttempt.some((route) => route.form === "HEADERS");
+    this.noteUpstreamUse(site.listenerName, anyCluster ? undefined : clusterNames(perAttempt), place);
   }
 
   /** What holds for one of the connection managers that take a RouteConfiguration holds for its routes. */
@@ -260,7 +262,7 @@ class Planner {
     tellPinnedApart(routes);
     for (const route of routes) rewriteRoute(route, this.plan.editor);
     this.addPinnedCopies(host, routes);
-    const counts = routes.some((route) => route.form === "SLOT_PER_ATTEMPT");
+    const counts = routes.some((route) => route.form !== "ONE_SLOT");
     if (counts && host.map !== undefined && host.field("include_request_attempt_count")?.bool() !== true) {
       const before = host.field("routes") === undefined ? "matcher" : "routes";
       this.plan.editor.set(host.map, "include_request_attempt_count", true, before);
@@ -272,7 +274,7 @@ class Planner {
     const list = host.field("routes")?.seq;
     for (const route of routes) {
       if (!route.pin || isPinned(route.route) || list === undefined || groupsOf(route.settings).length === 0) continue;
-      this.plan.editor.insertItem(list, 0, pinnedCopy(route, slotSpecifier(route)));
+      this.plan.editor.insertItem(list, 0, pinnedCopy(route, pinnedSelection(route)));
     }
   }
 
@@ -295,6 +297,7 @@ class Planner {
       attempts: Math.max(attemptsOf(route, host), this.clusters.attempts),
       allowed: allowedClusters(route, use.specifier, this.clusters.all, findings),
     };
+    if (selectsByHeader(route, use.specifier, findings)) return this.planByHeader(route, host, use, around);
     const planned = planRoute(route, host, use, around, this.context, findings);
     // A cluster's own upstream filters see the same header map and metadata as the router does.
     const { changesHeader, writesMetadata } = this.clusters.filtersOf(clusterNames([planned]));
@@ -302,6 +305,17 @@ class Planner {
     const form = changesHeader ? "ONE_SLOT" : around.form;
     const rereads = around.rereads || writesMetadata;
     return planRoute(route, host, use, { ...around, form, rereads }, this.context, []);
+  }
+
+  private planByHeader(route: Cursor, host: Cursor, use: SpecifierUse, around: RouteContext): PriorityGroupRoute {
+    const { findings } = this.plan;
+    const { changesHeader, writesMetadata } = this.clusters.filtersOf(new Set(this.clusters.all));
+    if (around.form !== "SLOT_PER_ATTEMPT" || changesHeader) findings.push(route.finding(HEADER_NEEDS_COUNT));
+    if (!host.list("routes").some(({ offset }) => offset === route.offset))
+      findings.push(route.finding(HEADER_NEEDS_LIST));
+    const rereads = around.rereads || writesMetadata;
+    const context = { ...around, form: "HEADERS", pin: true, rereads } as const;
+    return planRoute(route, host, use, context, this.context, findings);
   }
 
   private namedPlugins(config: Cursor): Map<string, Cursor> {
@@ -424,6 +438,11 @@ function chainOf(manager: Cursor): Chain {
   };
 }
 
+const HEADER_NEEDS_COUNT =
+  "expected cluster_selection HEADER only where x-envoy-attempt-count is sent upstream as Envoy writes it, found it changed";
+const HEADER_NEEDS_LIST =
+  "expected cluster_selection HEADER only on a route in the routes of its virtual host, found one in a matcher";
+
 /** A pinned copy is found by its route's name, so the name must lead to one route of the virtual host. */
 function tellPinnedApart(routes: PriorityGroupRoute[]): void {
   const uses = new Map<string, number>();
@@ -433,6 +452,11 @@ function tellPinnedApart(routes: PriorityGroupRoute[]): void {
     uses.set(route.name, count);
     if (count > 1) route.name = routeName(route.route.field("name")?.string(), route.settings, count - 1);
   }
+}
+
+function pinnedSelection(route: PriorityGroupRoute): { [key: string]: Json } {
+  if (route.form === "HEADERS") return headerSelection(route.slots.length);
+  return { inline_cluster_specifier_plugin: slotSpecifier(route) };
 }
 
 function clusterNames(routes: readonly PriorityGroupRoute[]): Set<string> {

@@ -62,7 +62,7 @@ export function routeSettings(
   own: { [key: string]: Json },
 ): RouteSettings {
   const settings: RouteSettings = { ...own, ...chain };
-  if (form === "ONE_SLOT") settings["slot_form"] = form;
+  if (form !== "SLOT_PER_ATTEMPT") settings["slot_form"] = form;
   settings["slots"] = slots;
   if (pin) settings["pin"] = true;
   if (rereads) settings["read_metadata_per_attempt"] = true;

@@ -1,5 +1,13 @@
 import type { Json } from "../yaml/scalar.js";
-import { ATTEMPT_COUNT_HEADER, ONE_SLOT_KEY, slotKey, TYPE, UNKNOWN_CLUSTER } from "./types.js";
+import {
+  ATTEMPT_COUNT_HEADER,
+  FIRST_HEADER,
+  ONE_SLOT_KEY,
+  slotHeader,
+  slotKey,
+  TYPE,
+  UNKNOWN_CLUSTER,
+} from "./types.js";
 
 /** What one slot may hold: the cluster when nothing was written, and the others that may be written. */
 export interface Slot {
@@ -17,6 +25,16 @@ type Matcher = { [key: string]: Json };
  */
 export function slotPerAttemptSpecifier(slots: readonly Slot[]): Json {
   return matcherSpecifier(attemptTree(slots.map((slot, index) => slotMatcher(slotKey(index + 1), slot))));
+}
+
+/**
+ * The action of a route whose attempt n finds its cluster in the request header `x-attempt-router-cluster-<n>`. The router
+ * begins with the entry that the random value falls on, 0 from the header that the module writes, and takes the next one
+ * at each refresh.
+ */
+export function headerSelection(slots: number): { [key: string]: Json } {
+  const clusters = Array.from({ length: slots }, (_, index) => ({ cluster_header: slotHeader(index + 1), weight: 1 }));
+  return { weighted_clusters: { clusters, header_name: FIRST_HEADER } };
 }
 
 /** The inline specifier in which every attempt reads the same slot, rewritten during the attempt before. */

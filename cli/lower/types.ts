@@ -46,7 +46,10 @@ export const NO_HOST_CLUSTER = "attempt_router_no_host";
 export const ONE_SLOT_KEY = "wasm.attempt_router.cluster";
 export const PIN_KEY = "wasm.attempt_router.route";
 export const GIVEN_KEY = "wasm.attempt_router.given";
+/** Request headers of the HEADERS form, as the module writes them. */
+export const FIRST_HEADER = "x-attempt-router-first";
+export const slotHeader = (slot: number): string => `x-attempt-router-cluster-${slot}`;
 export const slotKey = (slot: number): string => `wasm.attempt_router.${slot}`;
 
 /** How a pick reaches the route's matcher; the enum SlotForm of settings.proto. */
-export type SlotForm = "SLOT_PER_ATTEMPT" | "ONE_SLOT";
+export type SlotForm = "SLOT_PER_ATTEMPT" | "ONE_SLOT" | "HEADERS";

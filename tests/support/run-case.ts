@@ -198,6 +198,9 @@ const VOLATILE = new Set([
   "x-envoy-attempt-count",
 ]);
 
+// What `cluster_selection: HEADER` sends upstream on purpose.
+const OWN_HEADERS = "x-attempt-router-";
+
 /** The traces of a leg in a form that equal behaviour makes equal: bodies, headers, trailers and access log included. */
 export function comparableTraces(test: Case, result: LegResult): unknown[] {
   const isSet = (index: number) => test.requests[index]?.compare === "set";
@@ -210,7 +213,9 @@ export function comparableTraces(test: Case, result: LegResult): unknown[] {
 function comparableTrace({ response, hops, log }: Trace): unknown {
   const lines = log.map((line) => ({ ...line, route: line.route?.replace(/@ar-[0-9a-f]{16}$/, "") ?? "" }));
   const seen = hops.map(({ upstream, method, path, headers, body }) => {
-    const kept = headers.filter(([name]) => !VOLATILE.has(name)).map((field) => field.join(": "));
+    const kept = headers
+      .filter(([name]) => !VOLATILE.has(name) && !name.startsWith(OWN_HEADERS))
+      .map((field) => field.join(": "));
     return { upstream, method, path, headers: kept.sort(), body: abridged(body) };
   });
   const byName = (a: { upstream: string }, b: { upstream: string }) => (a.upstream < b.upstream ? -1 : 1);

@@ -148,3 +148,37 @@ describe("one slot", () => {
     expect(host.headers.length).toBe(2);
   });
 });
+
+function byHeader(): Uint8Array {
+  return twoGroups([entry("slot_form", stringValue("HEADERS")), entry("pin", boolValue(true))]);
+}
+
+describe("slots that are request headers", () => {
+  test("hold the clusters of all attempts, whatever a client sent, and the first one is the router's", () => {
+    const host = hostOnRoute("r@ar-00000000000000f1", byHeader());
+    pick(host, "99");
+    host.headers.push(["x-attempt-router-cluster-2", "forged"]);
+    onDownstreamRequest(host);
+    expect(header(host, "x-attempt-router-cluster-1")).toBe("b");
+    expect(header(host, "x-attempt-router-cluster-2")).toBe("d");
+    expect(header(host, "x-attempt-router-first")).toBe("0");
+    expect(host.state("attempt_router.route")).toBe("r@ar-00000000000000f1");
+    expect(host.cleared).toBe(1);
+    expect(host.lent).toBe(0);
+  });
+
+  test("stay unwritten for defaults, which the route itself walks", () => {
+    const host = hostOnRoute("r@ar-00000000000000f2", byHeader());
+    pick(host, "0");
+    onDownstreamRequest(host);
+    expect(header(host, "x-attempt-router-cluster-1")).toBe("");
+    expect(host.cleared).toBe(0);
+  });
+});
+
+function header(host: FakeHost, name: string): string {
+  for (let i = 0; i < host.headers.length; i++) {
+    if (host.headers[i][0] == name) return host.headers[i][1];
+  }
+  return "";
+}

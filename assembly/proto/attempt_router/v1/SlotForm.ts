@@ -5,4 +5,5 @@
 export enum SlotForm {
   SLOT_PER_ATTEMPT = 0,
   ONE_SLOT = 1,
+  HEADERS = 2,
 }
