@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { InputError, type Finding, type Warning } from "./findings.js";
 import { settingsFinding } from "./lower/map-errors.js";
@@ -29,7 +30,9 @@ export interface LowerOptions {
   failurePolicy?: FailurePolicy;
   /** Also wire connection managers whose routes come from RDS or SRDS. Default false. */
   rds?: boolean;
-  /** The check of a route's settings. Default: the built module's own. */
+  /** Name of the HTTP filter before which the module goes. Default: right before the router. */
+  placeBefore?: string;
+  /** The check of a route's settings. Default: that of the module at `wasm` if there is a file, else of the built one. */
   validator?: SettingsValidator;
 }
 
@@ -50,7 +53,7 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
   const source = Source.parse(options.file ?? "<input>", text);
   const specifiers = planSpecifiers(source, planOptions);
   const plan = planFile(source, planOptions, specifiers.known);
-  const findings = [...plan.findings, ...specifiers.findings, ...settingsFindings(plan, specifiers, options.validator)];
+  const findings = [...plan.findings, ...specifiers.findings, ...settingsFindings(plan, specifiers, options)];
   if (findings.length > 0) throw new InputError(findings);
   if (!plan.editor.isEmpty && options.wasm === undefined && options.wasmRemote === undefined) {
     requireModule(builtModulePath());
@@ -59,10 +62,15 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
   return { text: output, warnings: plan.warnings };
 }
 
-function settingsFindings(plan: Plan, { chains }: SpecifierPlan, validator: SettingsValidator | undefined): Finding[] {
+/** The module that the output names, where this machine has it: it may know specifiers that the built one does not. */
+function checkingModule({ wasm }: LowerOptions): string {
+  return wasm !== undefined && existsSync(wasm) ? wasm : builtModulePath();
+}
+
+function settingsFindings(plan: Plan, { chains }: SpecifierPlan, options: LowerOptions): Finding[] {
   const all = [...plan.routes, ...plan.unusedSpecifiers];
   if (all.length + chains.length === 0) return [];
-  const validate = validator ?? moduleValidator(builtModulePath());
+  const validate = options.validator ?? moduleValidator(checkingModule(options));
   return [
     ...all.flatMap((planned) => validate(planned.settings).map((error) => settingsFinding(planned, error))),
     ...chains.flatMap((chain) => validate(chain.settings).map((error) => chainFinding(chain, error))),
@@ -109,6 +117,7 @@ function toPlanOptions(options: LowerOptions): PlanOptions {
     attemptHeader: options.attemptHeader ?? true,
     failurePolicy: options.failurePolicy ?? "FAIL_OPEN",
     rds: options.rds ?? false,
+    placeBefore: options.placeBefore,
   };
 }
 

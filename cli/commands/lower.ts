@@ -14,6 +14,7 @@ interface Flags {
   attemptHeader: boolean;
   failurePolicy: FailurePolicy;
   rds?: true;
+  placeBefore?: string;
 }
 
 const EXAMPLES = `
@@ -42,6 +43,7 @@ export function lowerCommand(io: Io): Command {
     .option("--no-attempt-header", "do not send x-envoy-attempt-count upstream: one slot for all attempts")
     .addOption(policy)
     .option("--rds", "also put the module in front of routers whose routes come from RDS or SRDS")
+    .option("--place-before <filter>", "put the module before this HTTP filter instead of right before the router")
     .addHelpText("after", EXAMPLES)
     .action((input: string, flags: Flags, command: Command) => run(io, input, flags, command));
 }
@@ -66,6 +68,7 @@ function toOptions(file: string, flags: Flags): LowerOptions {
     failurePolicy: flags.failurePolicy,
     rds: flags.rds ?? false,
   };
+  if (flags.placeBefore !== undefined) options.placeBefore = flags.placeBefore;
   if (flags.wasm !== undefined) options.wasm = flags.wasm;
   if (flags.wasmRemote !== undefined && flags.sha256 !== undefined) {
     options.wasmRemote = { url: flags.wasmRemote, sha256: flags.sha256 };

@@ -63,6 +63,7 @@ function askModule(host: WasmHost, routeName: string, settings: RouteSettings): 
 
 /** Values of every shape that settings have. Which one fits is not known here: the module is asked. */
 const CLUSTER: Json = { cluster_name: "c", weight: 1 };
+const SPECIFIER: Json = { "@type": "type.googleapis.com/attempt_router.v1.DropRoute" };
 const STAND_INS: (Json | undefined)[] = [
   undefined,
   "text",
@@ -73,6 +74,8 @@ const STAND_INS: (Json | undefined)[] = [
   [{ name: "g", clusters: [CLUSTER] }],
   { priority_groups: [{ name: "g", clusters: [CLUSTER] }] },
   { cookie: { name: "c" } },
+  SPECIFIER,
+  { name: "s", typed_config: SPECIFIER },
 ];
 
 /**

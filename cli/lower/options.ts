@@ -13,4 +13,6 @@ export interface PlanOptions {
   failurePolicy: FailurePolicy;
   /** Also wire connection managers whose routes come from RDS or SRDS. */
   rds: boolean;
+  /** Name of the HTTP filter before which the module goes; undefined: right before the router. */
+  placeBefore: string | undefined;
 }

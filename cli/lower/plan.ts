@@ -187,7 +187,7 @@ class Planner {
     const takers = this.resources.connectionManagers.filter(({ routeConfigs }) =>
       routeConfigs.some((site) => site.config.offset === config.offset),
     );
-    const chains = takers.map(({ manager }) => chainOf(manager));
+    const chains = takers.map(({ manager }) => chainOf(manager, this.options));
     return {
       changesHeader: chains.some((chain) => chain.changesHeader),
       pin: chains.some((chain) => chain.pin),
@@ -429,11 +429,11 @@ class Planner {
   }
 }
 
-function chainOf(manager: Cursor): Chain {
+function chainOf(manager: Cursor, options: PlanOptions): Chain {
   const upstreamChains = routersOf(manager).map((router) => router.field("upstream_http_filters"));
   return {
     changesHeader: upstreamChains.some(namesAttemptHeader),
-    pin: hasEarlierFilters(manager),
+    pin: hasEarlierFilters(manager, options),
     writesMetadata: upstreamChains.some(hasOtherUpstreamFilters),
   };
 }

@@ -32,11 +32,21 @@ export function wireConnectionManager(
   const vmId = `attempt_router/${listenerName}`;
   const upgrades = manager.list("upgrade_configs").map((upgrade) => upgrade.field("filters"));
   const chains = [manager.field("http_filters"), ...upgrades.filter((filters) => hasItems(filters))];
+  rejectPlace(chains[0], options, findings);
   for (const chain of chains) {
     if (chain === undefined)
       findings.push(manager.findingBelow(["http_filters"], NO_ROUTER.replace("%", "no filters")));
     else wireChain(chain, vmId, use, options, editor, findings);
   }
+}
+
+function rejectPlace(chain: Cursor | undefined, { placeBefore }: PlanOptions, findings: Finding[]): void {
+  if (chain === undefined || placeBefore === undefined) return;
+  const names = chain.items().map((filter) => filter.field("name")?.string() ?? "a filter without name");
+  if (names.includes(placeBefore)) return;
+  findings.push(
+    chain.finding(`expected a filter named ${placeBefore}, before which the module goes, found ${names.join(", ")}`),
+  );
 }
 
 /** Puts the upstream role into a cluster's own filters, which replace the router's. */
@@ -67,10 +77,10 @@ export function routersOf(manager: Cursor): Cursor[] {
 }
 
 /** Whether a request meets other filters before the module, in one of the chains of a connection manager. */
-export function hasEarlierFilters(manager: Cursor): boolean {
+export function hasEarlierFilters(manager: Cursor, options: PlanOptions): boolean {
   const upgrades = manager.list("upgrade_configs").map((upgrade) => upgrade.field("filters"));
   const chains = [manager.field("http_filters"), ...upgrades].filter((chain) => chain !== undefined);
-  return chains.some((chain) => earlierFilters(chain).length > 0);
+  return chains.some((chain) => earlierFilters(chain, options).length > 0);
 }
 
 /** The cluster that fetches the module from its URL. */
@@ -106,8 +116,7 @@ function wireChain(
   findings: Finding[],
 ): void {
   const filters = chain.items();
-  const index = filters.findIndex(isRouter);
-  const router = filters[index];
+  const router = filters.find(isRouter);
   if (router === undefined || chain.seq === undefined) {
     const names = filters.map((filter) => filter.field("name")?.string() ?? "a filter without name");
     findings.push(chain.finding(NO_ROUTER.replace("%", names.join(", ") || "no filters")));
@@ -115,7 +124,8 @@ function wireChain(
   }
   if (!hasFilter(chain, DOWNSTREAM_FILTER)) {
     // Other filters may have cleared the route cache, and the module, which cannot resolve the route, would see none.
-    if (earlierFilters(chain).length > 0) editor.insertItem(chain.seq, index, RESOLVE);
+    const index = placeOf(filters, options);
+    if (earlierFilters(chain, options).length > 0) editor.insertItem(chain.seq, index, RESOLVE);
     editor.insertItem(chain.seq, index, wasmFilter(DOWNSTREAM_FILTER, "downstream", vmId, options, use.settings));
   }
   if (use.place !== "nowhere") wireRouter(router, vmId, use.place, options, editor);
@@ -184,11 +194,18 @@ function hasFilter(chain: Cursor, name: string): boolean {
     .some((filter) => filter.field("name")?.string() === name && filter.field("typed_config")?.type() === TYPE.wasm);
 }
 
-function earlierFilters(chain: Cursor): Cursor[] {
+/** Where the module goes: a chain of an upgrade need not have the filter that was asked for. */
+function placeOf(filters: readonly Cursor[], { placeBefore }: PlanOptions): number {
+  const asked = filters.findIndex((filter) => filter.field("name")?.string() === placeBefore);
+  return placeBefore !== undefined && asked >= 0 ? asked : filters.findIndex(isRouter);
+}
+
+function earlierFilters(chain: Cursor, options: PlanOptions): Cursor[] {
   const filters = chain.items();
-  const router = filters.findIndex(isRouter);
   const ours = new Set<string | undefined>([DOWNSTREAM_FILTER, RESOLVE_FILTER]);
-  return filters.slice(0, Math.max(router, 0)).filter((filter) => !ours.has(filter.field("name")?.string()));
+  return filters
+    .slice(0, Math.max(placeOf(filters, options), 0))
+    .filter((filter) => !ours.has(filter.field("name")?.string()));
 }
 
 function hasItems(cursor: Cursor | undefined): boolean {

@@ -484,4 +484,17 @@ describe.each(versions)("Envoy %s: security order", (version) => {
     const [only] = await run(version, levels, [{}], { http_filters: [rbac] });
     expect(only?.served).toBe("other");
   });
+
+  test("placed before such a filter, the module lets it run with the template", async () => {
+    const deniedTemplate = specifier("RouteTemplate", {
+      template_id: "t",
+      templates: [{ template_id: "t", route: { match: { prefix: "/" }, route: { cluster: "other" }, ...denied } }],
+    });
+    const levels = { routes: [route({ cluster: "api" }, [deniedTemplate])] };
+    const [only] = await run(version, levels, [{}], { http_filters: [rbac] }, { placeBefore: rbac.name });
+    expect([only?.status, only?.hops]).toEqual([403, []]);
+    const kept = { routes: [route({ cluster: "api" }, [override({ cluster: "other" })], denied)] };
+    const [still] = await run(version, kept, [{}], { http_filters: [rbac] }, { placeBefore: rbac.name });
+    expect([still?.status, still?.hops]).toEqual([403, []]);
+  });
 });

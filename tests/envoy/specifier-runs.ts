@@ -1,5 +1,6 @@
 // Route configurations with specifiers, and what a real Envoy does with requests under them.
 
+import type { LowerOptions } from "../../cli/lower.js";
 import type { Case, Config, RequestSpec } from "../support/case.js";
 import { lowered } from "../support/lowering.js";
 import { runLeg } from "../support/run-case.js";
@@ -44,7 +45,13 @@ function routeConfig({ config, host, route, routes, domains = ["*"] }: Levels): 
 export const UPSTREAMS = { api: 200, web: 200, other: 200, more: 200, bad: 503 };
 
 /** What Envoy does with requests under lowered specifiers. */
-export async function run(version: string, levels: Levels, requests: RequestSpec[], more: Partial<Case> = {}) {
+export async function run(
+  version: string,
+  levels: Levels,
+  requests: RequestSpec[],
+  more: Partial<Case> = {},
+  options: LowerOptions = {},
+) {
   const config = {
     file: "specifiers.yaml",
     name: "specifiers",
@@ -55,7 +62,7 @@ export async function run(version: string, levels: Levels, requests: RequestSpec
     observe: { flags: true, details: true, response_headers: ["x-ran", "x-config", "x-host", "x-route"] },
     ...more,
   };
-  const leg = await runLeg(config, version, (text) => lowered(text, config.file));
+  const leg = await runLeg(config, version, (text) => lowered(text, config.file, options));
   if (leg.expect === "rejected") throw new Error("rejected");
   return leg.traces.flat().map(({ response, hops, log }) => ({
     status: response.status,

@@ -9,6 +9,10 @@ export type Message = { [key: string]: Json };
 
 const TYPE_PREFIX = "type.googleapis.com/attempt_router.v1.";
 
+const SHIPPED = ["RouteOverride", "RouteTemplate", "DropRoute", "Audit"];
+/** What a specifier of another type may override. */
+const ANYTHING: Override = { cluster: true, groups: [], anyCluster: false, retries: 0 };
+
 /** One entry of a `route_specifiers` list. */
 export interface Configured {
   entry: Cursor;
@@ -16,7 +20,7 @@ export interface Configured {
   type: string;
   /** The entry as the module reads it. */
   settings: Message;
-  /** Of a RouteOverride. */
+  /** Of a RouteOverride, or of a type that the module was given in addition. */
   override?: Override;
   /** The chosen one of a RouteTemplate. */
   template?: Template;
@@ -62,6 +66,7 @@ function readSpecifier(entry: Cursor, findings: Finding[]): Configured {
   };
   if (config === undefined) return { ...configured, settings: name === undefined ? {} : { name } };
   if (type === "RouteOverride") configured.override = overrideOf(fields);
+  if (!SHIPPED.includes(type)) configured.override = ANYTHING;
   if (type === "RouteTemplate") readTemplates(config, typed, configured, findings);
   return configured;
 }
@@ -103,7 +108,7 @@ function readTemplates(config: Cursor, typed: Message, configured: Configured, f
     const summary: Message = id === undefined ? {} : { template_id: id.json() };
     if (route === undefined) return summary;
     rejectSpecifiers(route, findings);
-    if (id?.string() !== chosen || chosen === undefined) return { ...summary, route: {} };
+    if (id?.string() !== chosen || chosen === undefined) return { ...summary, route: { pin: "(not chosen)" } };
     configured.template = templateOf(route, chosen);
     return { ...summary, route: templateSummary(route, chosen, configured.template) };
   });
