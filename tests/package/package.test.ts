@@ -62,7 +62,7 @@ describe("the packed package", () => {
     await execa(`${ROOT}node_modules/.bin/tsc`, compiler, { cwd: folder });
     const { stdout, stderr } = await execa("node", ["use.js", NATIVE], { cwd: folder });
     expect(stdout).toBe(`true 0 file://${installed}/build/attempt-router.wasm`);
-    expect(stderr).toBe("expected a bootstrap or a RouteConfiguration, found fields a");
+    expect(stderr).toMatch(/^expected a bootstrap, .*, found fields a$/);
   });
 
   test.each(versions)("serves: npx attempt-router lower, then Envoy %s with the packed module", async (version) => {
