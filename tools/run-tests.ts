@@ -43,7 +43,8 @@ try {
     { name: "eslint", run: () => command("eslint", ["."]) },
     { name: "types", run: () => command("tsc", ["-p", "tsconfig.json", "--noEmit"]) },
     { name: "unit tests of the module (as-pect)", run: runUnitTests },
-    { name: "tests (vitest)", run: runVitest },
+    { name: "tests (vitest)", run: () => runVitest([]) },
+    { name: "images through a registry (vitest)", run: runRegistryTests },
   ]);
   process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`);
   process.exitCode = counts.failed === 0 ? 0 : 1;
@@ -144,10 +145,23 @@ interface VitestReport {
   testResults: { status: string; assertionResults: { status: string }[] }[];
 }
 
-async function runVitest(): Promise<Outcome> {
+const REGISTRY_TOOLS = ["skopeo", "buildah", "docker-registry"];
+
+// Not everybody has these tools; CI does.
+async function runRegistryTests(): Promise<Outcome> {
+  const found = await execa("which", REGISTRY_TOOLS, { reject: false });
+  if (found.failed && process.env["CI"] === undefined) {
+    process.stdout.write(`  not run: needs ${REGISTRY_TOOLS.join(", ")}\n`);
+    return OK;
+  }
+  const images = await command("tsx", ["tools/image/main.ts"]);
+  return images.failed > 0 ? images : runVitest(["--config", "vitest.extra.config.ts", "--mode", "registry"]);
+}
+
+async function runVitest(options: string[]): Promise<Outcome> {
   const file = join(scratch, "vitest.json");
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${file}`, "--silent=passed-only"];
-  const result = await execa("vitest", ["run", ...reporters], {
+  const result = await execa("vitest", ["run", ...options, ...reporters], {
     cwd: ROOT,
     preferLocal: true,
     env,

@@ -6,11 +6,9 @@ import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { envoyVersions } from "../../tools/envoy/binary.js";
-import { localize } from "../../tools/envoy/localize.js";
-import { Serving, type Served } from "../support/serving.js";
+import { expectServes, NATIVE } from "../image/serves.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const NATIVE = `${ROOT}envoy-config/cross-provider-fallback/native.yaml`;
 const { versions } = await envoyVersions();
 
 /** An empty folder, then one where the packed package is installed. */
@@ -70,22 +68,7 @@ describe("the packed package", () => {
     expect(exitCode).toBe(0);
     const text = readFileSync(join(folder, "envoy.yaml"), "utf8");
     expect(text).toContain(`filename: ${join(installed, "build/attempt-router.wasm")}`);
-    const names = ["provider-a-model-1", "provider-a-model-2", "provider-b", "provider-c"];
-    const replies = { "provider-a-model-1": 429, "provider-a-model-2": 503, "provider-b": 503, "provider-c": 200 };
-    const serving = await Serving.start(version, replies, (upstreams) =>
-      localize(text, { hosts: Object.fromEntries(names.map((name) => [name, upstreams.port(name)])) }),
-    );
-    try {
-      // One after another: a cluster lets three retries wait at a time.
-      const all: Served[] = [];
-      while (all.length < 40) all.push(await serving.get("/v1/messages"));
-      expect(new Set(all.map(({ response }) => response.status))).toEqual(new Set([200]));
-      expect(all.map(({ hops }) => hops.slice(1))).toEqual(all.map(() => ["provider-b", "provider-c"]));
-      // The second model is picked by the module only: without it, every first attempt takes the default.
-      expect(new Set(all.map(({ hops }) => hops[0]))).toEqual(new Set(names.slice(0, 2)));
-    } finally {
-      await serving.stop();
-    }
+    await expectServes(version, text);
   });
 
   test("says what to do where the module is missing, without a stack trace", async () => {

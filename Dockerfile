@@ -1,0 +1,13 @@
+# The module as an image that Istio and Envoy Gateway pull: `npm run build`, then
+#   docker build --build-arg VERSION=X.Y.Z -t REGISTRY/attempt-router:X.Y.Z .
+# `npm run image` writes the same content with the same digest on every machine, without a container engine.
+FROM scratch
+ARG VERSION
+ARG ENVOY_VERSIONS
+LABEL org.opencontainers.image.title="attempt-router" \
+      org.opencontainers.image.description="Attempt-aware routing across clusters for stock Envoy: a proxy-wasm module and the command line that lowers native config to it" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.source="https://github.com/attempt-router/attempt-router" \
+      org.opencontainers.image.version="$VERSION" \
+      attempt-router.envoy-versions="$ENVOY_VERSIONS"
+COPY build/attempt-router.wasm /plugin.wasm
