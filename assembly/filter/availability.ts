@@ -3,12 +3,15 @@
 import { View, encode } from "../bytes";
 import { HostState } from "../decide/composite";
 import { Host, LogLevel } from "../host/host";
+import { Availability } from "../proto/attempt_router/v1/Availability";
 import { compileComposites } from "../settings/composites";
 import { readModuleSettings } from "../settings/module-settings";
 import { Problem } from "../settings/problem";
 import { Counter } from "./counters";
 import { CLUSTER_NAME, RESPONSE_CODE_DETAILS } from "./names";
+import { Poller } from "./poller";
 import { Prober } from "./prober";
+import { internalRandom } from "./random-value";
 import { Role, readRole } from "./roles";
 import { candidates } from "./route-plan";
 import { decideAgain } from "./upstream";
@@ -18,9 +21,11 @@ const NO_HEALTHY_UPSTREAM = encode("no_healthy_upstream");
 const CLUSTER_NOT_FOUND = encode("cluster_not_found");
 
 const prober = new Prober(candidates);
+const poller = new Poller(candidates);
 const FOUR: u8 = 0x34;
 const value = new View();
 let isUnavailable = false;
+let isPolling = false;
 
 /** Reads the configuration of a downstream root context, which asks from now on. */
 export function configureAvailability(host: Host, root: u32, configuration: View): void {
@@ -30,15 +35,20 @@ export function configureAvailability(host: Host, root: u32, configuration: View
     host.increment(Counter.SETTINGS_ERROR);
     host.log(LogLevel.ERROR, "configuration: " + problem.toString());
   } else compileComposites(settings.compositeClusters, true, candidates);
-  prober.take(host, root, problem.exists ? 0 : settings.availabilityIntervalMs);
+  isPolling = !problem.exists && settings.availability == Availability.ADMIN;
+  const interval = problem.exists ? 0 : settings.availabilityIntervalMs;
+  poller.take(host, isPolling ? root : 0, interval, internalRandom());
+  prober.take(host, isPolling ? 0 : root, interval);
 }
 
 export function onTick(host: Host, root: u32): void {
-  prober.tick(host, root);
+  if (isPolling) poller.tick(host, root);
+  else prober.tick(host, root);
 }
 
 export function onCallResponse(host: Host, token: u32, headers: u32, bodySize: u32): void {
-  prober.answer(host, token, headers, bodySize);
+  if (isPolling) poller.answer(host, token, headers, bodySize);
+  else prober.answer(host, token, headers, bodySize);
 }
 
 /**

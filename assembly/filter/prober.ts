@@ -5,6 +5,7 @@ import { Host } from "../host/host";
 import { headerPairs } from "../wire/header-writer";
 import { Counter } from "./counters";
 import { STATUS_HEADER } from "./names";
+import { learnState } from "./states";
 
 /** Where the questions go: a listener inside the proxy that picks a host of the cluster, and stops there. */
 const PROBE_CLUSTER = encode("attempt_router_probe");
@@ -79,9 +80,10 @@ export class Prober {
 
   constructor(private candidates: Candidates) {}
 
-  /** From now on `root` asks. What is known stays, and what an earlier root context asked remains unanswered. */
+  /** From now on `root` asks; 0 ends it. What is known stays, and what an earlier root context asked remains unanswered. */
   take(host: Host, root: u32, intervalMs: u32): void {
     this.root = root;
+    if (root == 0) return;
     this.intervalMs = intervalMs > 0 ? intervalMs : DEFAULT_INTERVAL_MS;
     for (let i = 0; i < this.questions.length; i++) this.questions[i].isOpen = false;
     this.isActive = this.candidates.watched.length > 0;
@@ -109,9 +111,9 @@ export class Prober {
       this.isUnreachable = false;
       this.pause = 0;
       question.answeredAt = this.now;
-      change(host, question.candidate, answer == Answer.HAS_HOST ? HostState.HAS_HOST : HostState.NO_HOST);
+      learnState(host, question.candidate, answer == Answer.HAS_HOST ? HostState.HAS_HOST : HostState.NO_HOST);
     } else if (answer == Answer.UNREACHABLE && this.answers == 0) this.isUnreachable = true;
-    else forget(host, question.candidate);
+    else learnState(host, question.candidate, HostState.UNKNOWN);
   }
 
   private addQuestions(host: Host): void {
@@ -148,12 +150,12 @@ export class Prober {
   }
 
   private ask(host: Host, question: Question): void {
-    if (this.now - question.answeredAt > this.overdueAfter()) forget(host, question.candidate);
+    if (this.now - question.answeredAt > this.overdueAfter()) learnState(host, question.candidate, HostState.UNKNOWN);
     if (question.isOpen && this.now - question.askedAt < DEADLINE_MS / this.intervalMs + 1) return;
     question.isOpen = host.httpCall(PROBE_CLUSTER, question.headers, TIMEOUT_MS);
     question.token = host.callToken;
     question.askedAt = this.now;
-    if (!question.isOpen) forget(host, question.candidate);
+    if (!question.isOpen) learnState(host, question.candidate, HostState.UNKNOWN);
   }
 
   // Two rounds, and the time that a call may take.
@@ -189,17 +191,4 @@ function readAnswer(host: Host, bodySize: u32): Answer {
   else if (value.startsWith(CONNECT_ERROR)) answer = Answer.UNREACHABLE;
   host.release(value);
   return answer;
-}
-
-function change(host: Host, candidate: Candidate, state: HostState): void {
-  if (candidate.state == state) return;
-  candidate.state = state;
-  host.increment(state == HostState.HAS_HOST ? Counter.CLUSTER_HAS_HOST : Counter.CLUSTER_WITHOUT_HOST);
-}
-
-// Nothing is known any more.
-function forget(host: Host, candidate: Candidate): void {
-  if (candidate.state == HostState.UNKNOWN) return;
-  candidate.state = HostState.UNKNOWN;
-  host.increment(Counter.AVAILABILITY_LOST);
 }

@@ -3,15 +3,18 @@ import {
   proxy_call_foreign_function,
   proxy_define_metric,
   proxy_get_buffer_bytes,
+  proxy_get_current_time_nanoseconds,
   proxy_get_header_map_pairs,
   proxy_get_header_map_value,
   proxy_get_property,
+  proxy_get_shared_data,
   proxy_http_call,
   proxy_increment_metric,
   proxy_log,
   proxy_remove_header_map_value,
   proxy_replace_header_map_value,
   proxy_set_property,
+  proxy_set_shared_data,
   proxy_set_tick_period_milliseconds,
 } from "../abi/imports";
 import { release } from "../abi/memory";
@@ -32,6 +35,8 @@ const CLEAR_ROUTE_CACHE = encode("clear_route_cache");
 // Out-parameters of the host calls; one call runs at a time.
 const outPtr: usize = memory.data(sizeof<usize>());
 const outSize: usize = memory.data(sizeof<usize>());
+const outVersion: usize = memory.data(sizeof<u32>());
+const outTime: usize = memory.data(8, 8);
 
 /** The proxy that runs the module. */
 @final
@@ -83,6 +88,22 @@ export class Envoy extends Host {
   clearRouteCache(): void {
     const name = CLEAR_ROUTE_CACHE;
     proxy_call_foreign_function(changetype<usize>(name), name.length, 0, 0, 0, 0);
+  }
+
+  now(): u64 {
+    proxy_get_current_time_nanoseconds(outTime);
+    return load<u64>(outTime);
+  }
+
+  sharedData(key: Bytes, out: View): bool {
+    const status = proxy_get_shared_data(changetype<usize>(key), key.length, outPtr, outSize, outVersion);
+    this.version = load<u32>(outVersion);
+    return filled(status, out);
+  }
+
+  setSharedData(key: Bytes, value: Bytes, version: u32): bool {
+    const at = changetype<usize>(value);
+    return proxy_set_shared_data(changetype<usize>(key), key.length, at, value.length, version) == OK;
   }
 
   responseStatus(out: View): bool {

@@ -20,12 +20,18 @@ export class FakeHost extends Host {
   lent: i32 = 0;
   /** Status of the response, "" while there is none. */
   status: string = "";
+  time: u64 = 0;
+  /** Shared data by key. Another host may be given the same map. */
+  shared: Map<string, Bytes> = new Map<string, Bytes>();
+  versions: Map<string, u32> = new Map<string, u32>();
   /** Headers of the answer to a call, by name. */
   callHeaders: Map<string, string> = new Map<string, string>();
   callBodyText: string = "";
   tickPeriod: u32 = 0;
   /** Clusters that calls asked about: the last header value of each call. Calls fail inline while `refusesCalls`. */
   calls: Array<string> = [];
+  /** Paths of the calls. */
+  paths: Array<string> = [];
   refusesCalls: bool = false;
   /** How often each attribute was read. */
   reads: Map<string, i32> = new Map<string, i32>();
@@ -112,6 +118,26 @@ export class FakeHost extends Host {
     this.logs.push(message);
   }
 
+  now(): u64 {
+    return this.time;
+  }
+
+  sharedData(key: Bytes, out: View): bool {
+    const name = decode(key);
+    if (!this.shared.has(name)) return false;
+    this.version = this.versions.get(name);
+    return this.lend(this.shared.get(name), out);
+  }
+
+  setSharedData(key: Bytes, value: Bytes, version: u32): bool {
+    const name = decode(key);
+    const before = this.versions.has(name) ? this.versions.get(name) : 0;
+    if (version != 0 && version != before) return false;
+    this.shared.set(name, value.slice<Bytes>());
+    this.versions.set(name, before + 1);
+    return true;
+  }
+
   responseStatus(out: View): bool {
     return this.status.length > 0 && this.lend(encode(this.status), out);
   }
@@ -124,6 +150,7 @@ export class FakeHost extends Host {
     if (this.refusesCalls) return false;
     const texts = decode(headers).split("\0");
     this.calls.push(texts[texts.length - 2]);
+    this.paths.push(texts[texts.indexOf(":path") + 1]);
     this.callToken = this.calls.length;
     return true;
   }

@@ -57,6 +57,18 @@ export abstract class Host {
 
   abstract log(level: i32, message: string): void;
 
+  /** Time in nanoseconds since 1970. */
+  abstract now(): u64;
+
+  /** A value that the VMs with this vm_id share. Its version is then in `version`. */
+  abstract sharedData(key: Bytes, out: View): bool;
+
+  /** Version of the shared value that was read last. */
+  version: u32 = 0;
+
+  /** Replaces a shared value, if it still has this version; 0 stands for any. Returns whether it did. */
+  abstract setSharedData(key: Bytes, value: Bytes, version: u32): bool;
+
   /** Status of the response on its way to the client, as digits. */
   abstract responseStatus(out: View): bool;
 

@@ -2,6 +2,7 @@ import type { Finding } from "../findings.js";
 import type { Json } from "../yaml/scalar.js";
 import { compositeNames, skipsClusters, type CompositeContext } from "./composite-route.js";
 import type { PriorityGroupRoute } from "./priority-group.js";
+import { isMessage } from "./settings.js";
 import { METADATA_NAMESPACE } from "./types.js";
 
 const INTERVAL = "availability_interval_ms";
@@ -24,6 +25,12 @@ export function moduleSettings(
     ...modeOf(watching, findings),
     ...(intervals.length === 0 ? {} : { [INTERVAL]: Math.min(...intervals) }),
   };
+}
+
+/** How the module learns which clusters have a host; undefined where it does not need to. */
+export function availabilityOf(settings: Json | undefined): "PROBE" | "ADMIN" | undefined {
+  if (!isMessage(settings)) return undefined;
+  return settings["availability"] === "ADMIN" ? "ADMIN" : "PROBE";
 }
 
 function modeOf(routes: readonly PriorityGroupRoute[], findings: Finding[]): { [key: string]: Json } {

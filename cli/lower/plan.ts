@@ -31,7 +31,8 @@ import { allowedClusters, selectsByHeader } from "./override.js";
 import { isPinned, pinnedCopy } from "./pin.js";
 import { groupsOf, routeName } from "./settings.js";
 import { changeItems } from "./lists.js";
-import { moduleSettings } from "./module-settings.js";
+import { adminCluster } from "./admin.js";
+import { availabilityOf, moduleSettings } from "./module-settings.js";
 import { addProbe, PROBE_EXTENSION, probeCluster, probeListener } from "./probe.js";
 import { attemptsOf } from "./retries.js";
 import { headerSelection } from "./slot-tree.js";
@@ -156,7 +157,9 @@ class Planner {
       const ofListener = listeners.get(site.listenerName) ?? [];
       this.wireManager(site, routes, moduleSettings(ofListener, this.context, this.plan.findings));
     }
-    if (managers.some(({ routes }) => moduleSettings(routes, this.context, []) !== undefined)) {
+    const modes = new Set(managers.map(({ routes }) => availabilityOf(moduleSettings(routes, this.context, []))));
+    if (modes.has("ADMIN")) this.added.push(adminCluster(this.root, this.plan.findings));
+    if (modes.has("PROBE")) {
       if (this.resources.kind === "bootstrap") addProbe(this.root, this.plan.editor);
       else this.addProbeResources();
       this.added.push(probeCluster());

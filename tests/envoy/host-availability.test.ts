@@ -137,7 +137,7 @@ describe.each(versions)("Envoy %s", (version) => {
 
   test("learns from its own 503 before it asks again", async () => {
     const { envoy } = await start(version, { b: 200, first: 200 }, () => [
-      composite(["eds", "b"], 60_000),
+      composite(["eds", "b"], { availability_interval_ms: 60_000 }),
       edsCluster("eds"),
     ]);
     expect((await get()).response.status).toBe(503);
@@ -147,9 +147,27 @@ describe.each(versions)("Envoy %s", (version) => {
     expect(await envoy.admin.stat(HAS_HOST)).toBe(0);
   });
 
+  test("reads the admin interface instead where the route says so", async () => {
+    const adminPort = await freePort();
+    const admin = { address: "0.0.0.0", port_value: adminPort };
+    const { envoy } = await start(
+      version,
+      { b: 200, first: 200 },
+      () => [composite(["eds", "b"], { availability: "ADMIN", availability_interval_ms: 20 }), edsCluster("eds")],
+      { address: { socket_address: admin } },
+    );
+    await awaitRound(envoy.admin);
+    expect((await get()).hops).toEqual(["b"]);
+    writeEndpoints("eds", [port("first")]);
+    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 1);
+    await awaitRound(envoy.admin);
+    expect((await get()).hops).toEqual(["first"]);
+    expect(await envoy.admin.stat("http.attempt_router_probe.downstream_rq_total")).toBe(0);
+  });
+
   test("asks without a connection to the upstream, and without a turn of its round robin", async () => {
     const { envoy } = await start(version, { one: 200, two: 200, b: 200 }, () => [
-      composite(["pair", "b"], 10),
+      composite(["pair", "b"], { availability_interval_ms: 10 }),
       staticCluster("pair", [port("one"), port("two")]),
     ]);
     await awaitRound(envoy.admin);
@@ -177,20 +195,26 @@ function port(name: string): number {
 let upstreamsOf: Upstreams | undefined;
 
 /** Starts the lowered form of a bootstrap whose route goes to the composite cluster that comes first. */
-async function start(version: string, specs: Record<string, UpstreamSpec>, clusters: () => Json[]): Promise<Serving> {
+async function start(
+  version: string,
+  specs: Record<string, UpstreamSpec>,
+  clusters: () => Json[],
+  admin: Json = { address: ANY_PORT },
+): Promise<Serving> {
   serving = await Serving.start(version, specs, (upstreams) => {
     upstreamsOf = upstreams;
     const others = Object.keys(specs).map((name) => staticCluster(name, [upstreams.port(name)]));
     const [first, ...rest] = clusters();
-    const { interval, ...definition } = first ?? {};
-    const text = stringify(bootstrap(interval, [...others, ...rest, definition]), { aliasDuplicateObjects: false });
+    const { settings, ...definition } = first ?? {};
+    const text = stringify(bootstrap(settings, admin, [...others, ...rest, definition]), {
+      aliasDuplicateObjects: false,
+    });
     return lower(text, { file: "native.yaml", wasm: WASM }).text;
   });
   return serving;
 }
 
-function bootstrap(interval: unknown, clusters: Json[]): Json {
-  const settings = interval === undefined ? {} : { availability_interval_ms: interval };
+function bootstrap(settings: unknown, admin: Json, clusters: Json[]): Json {
   const retry_policy = { retry_on: "5xx", num_retries: 1, retry_back_off: { base_interval: "0.002s" } };
   const route = {
     match: { prefix: "/" },
@@ -206,12 +230,12 @@ function bootstrap(interval: unknown, clusters: Json[]): Json {
   const filters = [{ name: "manager", typed_config: manager }];
   return {
     node: { id: "test", cluster: "test" },
-    admin: { address: ANY_PORT },
+    admin,
     static_resources: { listeners: [{ name: "ingress", address: ANY_PORT, filter_chains: [{ filters }] }], clusters },
   };
 }
 
-function composite(names: string[], interval?: number): Json {
+function composite(names: string[], settings: Json = {}): Json {
   return {
     name: "tiers",
     lb_policy: "CLUSTER_PROVIDED",
@@ -219,7 +243,7 @@ function composite(names: string[], interval?: number): Json {
       name: "envoy.clusters.composite",
       typed_config: { "@type": COMPOSITE, clusters: names.map((name) => ({ name })) },
     },
-    ...(interval === undefined ? {} : { interval }),
+    settings,
   };
 }
 
@@ -246,6 +270,16 @@ function writeEndpoints(name: string, ports: number[]): void {
   const type = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
   writeFileSync(`${file}.new`, stringify({ resources: [{ "@type": type, ...assignment(name, ports) }] }));
   renameSync(`${file}.new`, file);
+}
+
+/** A port that was free a moment ago: Envoy has to be told the port of its admin interface. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port: free } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return free;
 }
 
 /** A server that answers every request with `status`. */

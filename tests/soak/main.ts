@@ -33,21 +33,24 @@ const WIDTH = 4;
 const composites = Math.ceil(clusterCount / WIDTH);
 /** A tick asks about 32 clusters; a change may come right after the question, and Envoy takes a moment to apply it. */
 const ROUND_MS = Math.ceil(clusterCount / 32) * interval;
-const WINDOW_MS = ROUND_MS + interval + 250;
+const WINDOW_MS = 1.25 * ROUND_MS + interval + 500;
 const FLAP_MS = 200;
 const FLAPS = Math.max(1, Math.round(clusterCount / 100));
 const COMPOSITE = "type.googleapis.com/envoy.extensions.clusters.composite.v3.ClusterConfig";
 
+const CLUSTER = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+
 type Json = Record<string, unknown>;
 
 const directory = mkdtempSync(join(tmpdir(), "attempt-router-soak-"));
+const file = join(directory, "clusters.json");
 const load = await Load.start(composites);
 /** When each cluster changed last, and whether it has a host. */
 const changed = new Float64Array(clusterCount);
 const up = Array.from({ length: clusterCount }, () => true);
 
 try {
-  for (let i = 0; i < clusterCount; i++) writeEndpoints(i);
+  writeClusters();
   const native = stringify(bootstrap(), { aliasDuplicateObjects: false });
   const text = values.native ? native : lower(native, { file: "soak.yaml", wasm: WASM }).text;
   const { oracle } = await envoyVersions();
@@ -88,7 +91,8 @@ async function soak(envoy: EnvoyProcess): Promise<void> {
   const failures = { count: 0, other: 0 };
   const running = load.run(envoy.port("ingress"), end, (composite, status, body, startedAt) => {
     failures.count++;
-    if (status !== 503 || !body.includes("no healthy upstream")) failures.other++;
+    // An empty body is that of a cluster that does not exist.
+    if (status !== 503 || !["no healthy upstream", ""].includes(body)) failures.other++;
     const first = composite * WIDTH;
     const times = Array.from(changed.subarray(first, first + WIDTH));
     if (times.some((time) => time > startedAt - WINDOW_MS)) return;
@@ -99,6 +103,7 @@ async function soak(envoy: EnvoyProcess): Promise<void> {
   let next = Date.now() + seconds * 250;
   while (Date.now() < end) {
     for (let i = 0; i < FLAPS; i++) flap(Math.floor(Math.random() * clusterCount));
+    writeClusters();
     await pause(FLAP_MS);
     if (Date.now() < next) continue;
     memory.push(await memoryMiB(envoy));
@@ -128,36 +133,25 @@ async function memoryMiB(envoy: EnvoyProcess): Promise<number> {
 function flap(index: number): void {
   up[index] = !up[index];
   changed[index] = Date.now();
-  writeEndpoints(index);
 }
 
-/** Replaces a cluster's EDS file as a whole, which is what Envoy watches for. */
-function writeEndpoints(index: number): void {
-  const file = fileOf(index);
-  const type = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
-  const lb_endpoints = [{ endpoint: { address: { socket_address: { address: "127.0.0.1", port_value: load.port } } } }];
-  const resource = {
-    "@type": type,
-    cluster_name: `c${index}`,
-    endpoints: up[index] === true ? [{ lb_endpoints }] : [],
-  };
-  writeFileSync(`${file}.new`, JSON.stringify({ resources: [resource] }));
+/** Replaces the file of all clusters as a whole, which is what Envoy watches for. A cluster is hostless, or gone. */
+function writeClusters(): void {
+  const resources = Array.from({ length: clusterCount }, (_, index) => index)
+    .filter((index) => up[index] === true || index % 2 === 0)
+    .map((index) => ({ "@type": CLUSTER, ...staticCluster(`c${index}`, up[index] === true) }));
+  writeFileSync(`${file}.new`, JSON.stringify({ resources }));
   renameSync(`${file}.new`, file);
 }
 
-function fileOf(index: number): string {
-  return join(directory, `c${index}.json`);
+function staticCluster(name: string, hasHost: boolean): Json {
+  const lb_endpoints = [{ endpoint: { address: { socket_address: { address: "127.0.0.1", port_value: load.port } } } }];
+  const load_assignment = { cluster_name: name, endpoints: hasHost ? [{ lb_endpoints }] : [] };
+  return { name, type: "STATIC", connect_timeout: "1s", load_assignment };
 }
 
 function bootstrap(): Json {
-  const flapping = Array.from({ length: clusterCount }, (_, index) => ({
-    name: `c${index}`,
-    type: "EDS",
-    connect_timeout: "1s",
-    eds_cluster_config: {
-      eds_config: { resource_api_version: "V3", path_config_source: { path: fileOf(index) } },
-    },
-  }));
+  const flapping = Array.from({ length: clusterCount }, (_, index) => ({ name: `c${index}` }));
   const lists = Array.from({ length: composites }, (_, k) => flapping.slice(k * WIDTH, (k + 1) * WIDTH));
   const definitions = lists.map((list, k) => ({
     name: `k${k}`,
@@ -167,13 +161,6 @@ function bootstrap(): Json {
       typed_config: { "@type": COMPOSITE, clusters: [...list.map(({ name }) => ({ name })), { name: "stable" }] },
     },
   }));
-  const address = { socket_address: { address: "127.0.0.1", port_value: load.port } };
-  const stable = {
-    name: "stable",
-    type: "STATIC",
-    connect_timeout: "1s",
-    load_assignment: { cluster_name: "stable", endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }] },
-  };
   const routes = definitions.map(({ name }) => ({
     match: { path: `/${name}` },
     metadata: { filter_metadata: { attempt_router: { availability_interval_ms: interval } } },
@@ -194,9 +181,10 @@ function bootstrap(): Json {
   return {
     node: { id: "soak", cluster: "soak" },
     admin: { address: ANY_PORT },
+    dynamic_resources: { cds_config: { resource_api_version: "V3", path_config_source: { path: file } } },
     static_resources: {
       listeners: [{ name: "ingress", address: ANY_PORT, filter_chains: [{ filters }] }],
-      clusters: [...flapping, stable, ...definitions],
+      clusters: [staticCluster("stable", true), ...definitions],
     },
   };
 }

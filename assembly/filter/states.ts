@@ -1,0 +1,12 @@
+import { Candidate, HostState } from "../decide/composite";
+import { Host } from "../host/host";
+import { Counter } from "./counters";
+
+/** Takes over what became known about a cluster, and counts it where it is new. */
+export function learnState(host: Host, candidate: Candidate, state: HostState): void {
+  if (candidate.state == state) return;
+  candidate.state = state;
+  if (state == HostState.HAS_HOST) host.increment(Counter.CLUSTER_HAS_HOST);
+  else if (state == HostState.NO_HOST) host.increment(Counter.CLUSTER_WITHOUT_HOST);
+  else host.increment(Counter.AVAILABILITY_LOST);
+}

@@ -1,0 +1,121 @@
+import { encode } from "../../assembly/bytes";
+import { Candidates } from "../../assembly/decide/candidates";
+import { HostState } from "../../assembly/decide/composite";
+import { Counter } from "../../assembly/filter/counters";
+import { Poller } from "../../assembly/filter/poller";
+import { FakeHost } from "../../assembly/host/fake";
+
+const ROOT: u32 = 7;
+const SECOND: u64 = 1_000_000_000;
+
+function watching(names: string[]): Candidates {
+  const candidates = new Candidates();
+  for (let i = 0; i < names.length; i++) candidates.watch(candidates.named(encode(names[i])));
+  return candidates;
+}
+
+function stateOf(candidates: Candidates, name: string): HostState {
+  return candidates.named(encode(name)).state;
+}
+
+function started(host: FakeHost, candidates: Candidates, me: u64): Poller {
+  const poller = new Poller(candidates);
+  poller.take(host, ROOT, 0, me);
+  host.time = 100 * SECOND;
+  poller.tick(host, ROOT);
+  return poller;
+}
+
+function answer(host: FakeHost, poller: Poller, status: string, body: string): void {
+  host.callHeaders.set(":status", status);
+  host.callBodyText = body;
+  poller.answer(host, host.callToken, 3, body.length);
+}
+
+/** A worker that shares data with another. */
+function beside(other: FakeHost): FakeHost {
+  const host = new FakeHost();
+  host.shared = other.shared;
+  host.versions = other.versions;
+  host.time = other.time;
+  return host;
+}
+
+const TEXT =
+  "a::observability_name::a\na::10.0.0.1:80::health_flags::healthy\na::10.0.0.2:80::health_flags::/failed_active_hc\n" +
+  "ab::observability_name::ab\nab::10.0.0.3:80::health_flags::/failed_active_hc\n" +
+  "d::observability_name::d\nd::10.0.0.4:80::health_flags::/degraded_active_hc\nempty::observability_name::empty\n";
+
+describe("the poller", () => {
+  test("takes the states out of the admin text, and shares them", () => {
+    const host = new FakeHost();
+    const candidates = watching(["ab", "a", "d", "empty", "nowhere"]);
+    const poller = started(host, candidates, 1);
+    expect(host.tickPeriod).toBe(250);
+    answer(host, poller, "200", TEXT);
+    expect(stateOf(candidates, "a")).toBe(HostState.HAS_HOST);
+    expect(stateOf(candidates, "ab")).toBe(HostState.NO_HOST);
+    expect(stateOf(candidates, "d")).toBe(HostState.HAS_HOST);
+    expect(stateOf(candidates, "empty")).toBe(HostState.NO_HOST);
+    expect(stateOf(candidates, "nowhere")).toBe(HostState.NO_HOST);
+    expect(host.count(Counter.AVAILABILITY_ROUNDS)).toBe(1);
+    expect(host.lent).toBe(0);
+
+    const other = beside(host);
+    const others = watching(["a", "empty", "later"]);
+    const follower = new Poller(others);
+    follower.take(other, ROOT, 0, 2);
+    follower.tick(other, ROOT);
+    expect(other.calls.length).toBe(0);
+    expect(stateOf(others, "a")).toBe(HostState.HAS_HOST);
+    expect(stateOf(others, "empty")).toBe(HostState.NO_HOST);
+    expect(stateOf(others, "later")).toBe(HostState.UNKNOWN);
+    expect(other.lent).toBe(0);
+  });
+
+  test("takes over where the one that polled is gone, and then believes nothing old", () => {
+    const host = new FakeHost();
+    const poller = started(host, watching(["a"]), 1);
+    answer(host, poller, "200", TEXT);
+    const other = beside(host);
+    const others = watching(["a"]);
+    const follower = new Poller(others);
+    follower.take(other, ROOT, 0, 2);
+    follower.tick(other, ROOT);
+    expect(stateOf(others, "a")).toBe(HostState.HAS_HOST);
+    other.time += 6 * SECOND;
+    follower.tick(other, ROOT);
+    expect(stateOf(others, "a")).toBe(HostState.UNKNOWN);
+    expect(other.calls.length).toBe(1);
+    host.time = other.time;
+    poller.tick(host, ROOT);
+    expect(host.calls.length).toBe(1);
+  });
+
+  test("gives the lease up when it cannot reach the interface", () => {
+    const host = new FakeHost();
+    const poller = started(host, watching(["a"]), 1);
+    answer(host, poller, "503", "upstream connect error");
+    const other = beside(host);
+    const follower = new Poller(watching(["a"]));
+    follower.take(other, ROOT, 0, 2);
+    follower.tick(other, ROOT);
+    expect(other.calls.length).toBe(1);
+  });
+
+  test("asks for exact names, a hundred at a time", () => {
+    const host = new FakeHost();
+    const names: string[] = [];
+    for (let i = 0; i < 150; i++) names.push("c" + i.toString());
+    names[0] = "a.b|c d";
+    const poller = started(host, watching(names), 1);
+    expect(host.paths[0].startsWith("/clusters?filter=%5E(?:a%5C%2Eb%5C%7Cc%5C%20d%7Cc1%7C")).toBe(true);
+    expect(host.paths[0].endsWith("%7Cc99)%24")).toBe(true);
+    answer(host, poller, "200", "");
+    expect(host.count(Counter.AVAILABILITY_ROUNDS)).toBe(0);
+    poller.tick(host, ROOT);
+    expect(host.paths[1].startsWith("/clusters?filter=%5E(?:c100%7C")).toBe(true);
+    answer(host, poller, "200", "");
+    expect(host.count(Counter.AVAILABILITY_ROUNDS)).toBe(1);
+  });
+});
