@@ -1,7 +1,8 @@
 // Composite clusters over many clusters whose hosts come and go, under load:
-//   npm run soak [-- --seconds 300 --clusters 1000 --workers 2 --interval 50 --idle --native]
+//   npm run soak [-- --seconds 300 --clusters 1000 --workers 2 --interval 50 --idle --native --admin]
 // Each composite is four flapping clusters and one that always has a host. A request may only fail where one of its
-// composite's clusters changed within the staleness window. `--idle` measures what asking costs, without load and flaps.
+// composite's clusters changed within the staleness window. `--idle` measures what asking costs, without load and flaps;
+// `--admin` takes availability: ADMIN.
 
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +14,7 @@ import { lower } from "../../cli/lower.js";
 import { envoyVersions } from "../../tools/envoy/binary.js";
 import { ANY_PORT, EnvoyProcess } from "../../tools/envoy/process.js";
 import { WASM } from "../support/lowering.js";
-import { Load } from "./load.js";
+import { freePort, Load } from "./load.js";
 import { cpuByThread } from "./cpu.js";
 
 const { values } = parseArgs({
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     interval: { type: "string", default: "50" },
     idle: { type: "boolean", default: false },
     native: { type: "boolean", default: false },
+    admin: { type: "boolean", default: false },
   },
 });
 const seconds = Number(values.seconds);
@@ -32,7 +34,7 @@ const interval = Number(values.interval);
 const WIDTH = 4;
 const composites = Math.ceil(clusterCount / WIDTH);
 /** A tick asks about 32 clusters; a change may come right after the question, and Envoy takes a moment to apply it. */
-const ROUND_MS = Math.ceil(clusterCount / 32) * interval;
+const ROUND_MS = Math.ceil(clusterCount / (values.admin ? 100 : 32)) * interval;
 const WINDOW_MS = 1.25 * ROUND_MS + interval + 500;
 const FLAP_MS = 200;
 const FLAPS = Math.max(1, Math.round(clusterCount / 100));
@@ -40,11 +42,14 @@ const COMPOSITE = "type.googleapis.com/envoy.extensions.clusters.composite.v3.Cl
 
 const CLUSTER = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
+const mode = values.admin ? { availability: "ADMIN" } : {};
+
 type Json = Record<string, unknown>;
 
 const directory = mkdtempSync(join(tmpdir(), "attempt-router-soak-"));
 const file = join(directory, "clusters.json");
 const load = await Load.start(composites);
+const adminPort = values.admin ? await freePort() : 0;
 /** When each cluster changed last, and whether it has a host. */
 const changed = new Float64Array(clusterCount);
 const up = Array.from({ length: clusterCount }, () => true);
@@ -163,7 +168,7 @@ function bootstrap(): Json {
   }));
   const routes = definitions.map(({ name }) => ({
     match: { path: `/${name}` },
-    metadata: { filter_metadata: { attempt_router: { availability_interval_ms: interval } } },
+    metadata: { filter_metadata: { attempt_router: { availability_interval_ms: interval, ...mode } } },
     route: { cluster: name },
   }));
   const manager = {
@@ -180,7 +185,7 @@ function bootstrap(): Json {
   const filters = [{ name: "manager", typed_config: manager }];
   return {
     node: { id: "soak", cluster: "soak" },
-    admin: { address: ANY_PORT },
+    admin: { address: { socket_address: { address: "127.0.0.1", port_value: adminPort } } },
     dynamic_resources: { cds_config: { resource_api_version: "V3", path_config_source: { path: file } } },
     static_resources: {
       listeners: [{ name: "ingress", address: ANY_PORT, filter_chains: [{ filters }] }],
