@@ -37,7 +37,7 @@ export function configureAvailability(host: Host, root: u32, configuration: View
   } else compileComposites(settings.compositeClusters, true, candidates);
   isPolling = !problem.exists && settings.availability == Availability.ADMIN;
   const interval = problem.exists ? 0 : settings.availabilityIntervalMs;
-  poller.take(host, isPolling ? root : 0, interval, internalRandom());
+  poller.take(host, isPolling ? root : 0, interval, isPolling ? internalRandom() : 0);
   prober.take(host, isPolling ? 0 : root, interval);
 }
 
