@@ -4,6 +4,7 @@ import { Bytes, View, encode } from "../bytes";
 import { Chain } from "../decide/chain";
 import { Plan } from "../decide/plan";
 import { HeaderMap, Host } from "../host/host";
+import { inOrder } from "../specifiers/header-transforms";
 import { RetryOverride, Route } from "../specifiers/route";
 import { applyTransforms } from "./apply-transforms";
 import { followPlan, removeClientAttemptCount, write, writePlan } from "./downstream";
@@ -48,8 +49,7 @@ export function specify(host: Host, plan: Plan, chain: Chain): bool {
   else if (route != null && route !== given) take(host, route, plan, seed);
   else if (plan.hasGroups) followPlan(host, plan, seed);
   const transforms = view.responseHeaders;
-  if (route == null) return keepForResponse(host, transforms);
-  return keepForResponse(host, route.responseTransforms.concat<Bytes>(transforms));
+  return keepForResponse(host, route == null ? transforms : inOrder(route.responseTransforms, transforms));
 }
 
 function requestOf(host: Host): HostRequest {

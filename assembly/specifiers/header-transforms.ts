@@ -27,6 +27,12 @@ export function transform(action: TransformAction, name: Bytes, value: Bytes): B
   return bytes;
 }
 
+/** Transforms that run one after the other. */
+export function inOrder(first: Bytes, second: Bytes): Bytes {
+  if (second.length == 0) return first;
+  return first.length == 0 ? second : first.concat<Bytes>(second);
+}
+
 /** Steps through transforms. */
 @final
 export class TransformReader {

@@ -1,5 +1,6 @@
 import { Bytes, encode } from "../bytes";
 import { Plan } from "../decide/plan";
+import { inOrder } from "./header-transforms";
 
 /** A retry policy that replaces a route's, as the values of the router's request headers; empty: not set. */
 @final
@@ -136,11 +137,11 @@ export class DelegatingRoute extends Route {
   }
 
   get requestTransforms(): Bytes {
-    return joined(this.wrapped.requestTransforms, this.addedToRequest);
+    return inOrder(this.wrapped.requestTransforms, this.addedToRequest);
   }
 
   get responseTransforms(): Bytes {
-    return joined(this.wrapped.responseTransforms, this.addedToResponse);
+    return inOrder(this.wrapped.responseTransforms, this.addedToResponse);
   }
 
   /** Sends every attempt to this cluster; one that does not exist fails the request. */
@@ -179,9 +180,4 @@ export class DelegatingRoute extends Route {
   transformResponse(transforms: Bytes): void {
     this.addedToResponse = transforms;
   }
-}
-
-function joined(first: Bytes, second: Bytes): Bytes {
-  if (second.length == 0) return first;
-  return first.length == 0 ? second : first.concat<Bytes>(second);
 }

@@ -7,7 +7,14 @@ import { lower } from "../../cli/lower.js";
 import packageJson from "../../package.json" with { type: "json" };
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", ...pagesOf("docs"), ...pagesOf("docs/control-planes")];
+const PAGES = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
+  ...pagesOf("docs"),
+  ...pagesOf("docs/control-planes"),
+];
 
 describe.each(PAGES)("%s", (page) => {
   const text = read(page);
@@ -35,6 +42,11 @@ test("the README's route can be lowered", () => {
   const routes: unknown = parse(route);
   const config = stringify({ name: "routes", virtual_hosts: [{ name: "all", domains: ["*"], routes }] });
   expect(lower(config, { file: "README.md" }).text).toContain("wasm.attempt_router.1");
+});
+
+test("the route specifiers' example can be lowered", () => {
+  const config = /```yaml\n([^]*?)```/.exec(read("docs/route-specifiers.md"))?.[1] ?? "";
+  expect(lower(config, { file: "route-specifiers.md" }).text).toContain("wasm.attempt_router.route");
 });
 
 test("every counter of the module is documented, and no other", () => {

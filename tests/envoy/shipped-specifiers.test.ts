@@ -2,7 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { envoyVersions } from "../../tools/envoy/binary.js";
+import { parse, stringify } from "yaml";
 import type { Config } from "../support/case.js";
+import { WASM } from "../support/lowering.js";
 import { drop, fallbackTo, forHeader, run, specifier, tag, UPSTREAMS } from "./specifier-runs.js";
 
 const { versions } = await envoyVersions();
@@ -29,6 +31,13 @@ const setMetadata = (value: Config): Config => ({
     metadata: [{ metadata_namespace: "app", value }],
   },
 });
+
+/** The configuration without the HTTP filter of that name. */
+function withoutFilter(config: string, name: string): string {
+  const drop = (_: unknown, value: unknown): unknown =>
+    Array.isArray(value) ? value.filter((item) => (item as Config | null)?.["name"] !== name) : value;
+  return stringify(JSON.parse(JSON.stringify(parse(config), drop)), { aliasDuplicateObjects: false });
+}
 
 describe.each(versions)("Envoy %s: the cluster of a RouteOverride", (version) => {
   const served = async (fields: Config, headers: Record<string, string> = {}, more = {}) => {
@@ -283,6 +292,7 @@ describe.each(versions)("Envoy %s: header transforms of a RouteOverride", (versi
     const own = { request_headers_to_add: [add("x-t", "route")], response_headers_to_add: [add("x-t", "route")] };
     const [only] = await run(version, { routes: [route({ cluster: "api" }, [override(transforms)], own)] }, [{}]);
     expect(only?.headers["x-t"]).toBe("route, specifier");
+    expect(only?.lines[0]?.filter((line) => line.startsWith("x-t"))).toEqual(["x-t: specifier", "x-t: route"]);
   });
 
   test("of the response are applied to Envoy's own answers too", async () => {
@@ -454,6 +464,107 @@ describe.each(versions)("Envoy %s: where no specifier applies", (version) => {
     };
     const [only] = await run(version, { routes: [rewriting] }, [{ path: "/api/x" }]);
     expect([only?.served, only?.paths, only?.upstream[0]?.["x-own"]]).toEqual(["other", ["/r/x"], "kept"]);
+  });
+});
+
+describe.each(versions)("Envoy %s: after other filters", (version) => {
+  const lua = (inline_string: string): Config => ({
+    name: "envoy.filters.http.lua",
+    typed_config: {
+      "@type": `${TYPE}.extensions.filters.http.lua.v3.Lua`,
+      default_source_code: { inline_string },
+      clear_route_cache: false,
+    },
+  });
+  const change = "h:headers():replace('x-kind', 'changed')";
+  const matched = { match: { prefix: "/", headers: [{ name: "x-kind", string_match: { exact: "first" } }] } };
+  const requests = [{ headers: { "x-kind": "first" } }];
+
+  test("an override stays on the route that was matched, whatever they did to the headers since", async () => {
+    const first = { ...route({ cluster: "api" }, [tag("on the first", { timeout: "9s" })]), ...matched };
+    const levels = { routes: [first, route({ cluster: "web" })] };
+    const filters = { http_filters: [lua(`function envoy_on_request(h) ${change} end`)] };
+    const [only] = await run(version, levels, requests, filters);
+    expect([only?.served, only?.headers["x-ran"]]).toEqual(["api", "on the first"]);
+  });
+
+  test("the route that is current when the module runs is given to the specifiers", async () => {
+    const first = { ...route({ cluster: "api" }, [tag("first")]), ...matched };
+    const levels = { routes: [first, route({ cluster: "web" }, [tag("second")])] };
+    const filters = { http_filters: [lua(`function envoy_on_request(h) ${change} h:clearRouteCache() end`)] };
+    const [only] = await run(version, levels, requests, filters);
+    expect([only?.served, only?.headers["x-ran"]]).toEqual(["web", "second"]);
+  });
+
+  test("a pinned route with priority groups keeps its own chain under an override of something else", async () => {
+    const inline = {
+      inline_cluster_specifier_plugin: {
+        extension: {
+          name: "envoy.router.cluster_specifier_plugin.priority_group",
+          typed_config: {
+            "@type": `${TYPE}.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupClusterSpecifier`,
+            header_name: "x-pick",
+            priority_groups: [group("bad", "worse"), group("api", "other")],
+          },
+        },
+      },
+      retry_policy: RETRIES,
+    };
+    const first = { ...route(inline, [tag("t", { when: forHeader("x-tag") })]), ...matched };
+    const levels = { routes: [first, route({ cluster: "web" })] };
+    const filters = { ...bad, http_filters: [lua(`function envoy_on_request(h) ${change} end`)] };
+    const pick = { "x-kind": "first", "x-pick": 1 };
+    const both = [{ headers: pick }, { headers: { ...pick, "x-tag": 1 } }];
+    const [plain, tagged] = await run(version, levels, both, filters);
+    expect([plain?.hops, tagged?.hops, tagged?.headers["x-ran"]]).toEqual([
+      ["worse", "other"],
+      ["worse", "other"],
+      "t",
+    ]);
+  });
+});
+
+describe.each(versions)("Envoy %s: composite clusters", (version) => {
+  const composite = {
+    name: "k",
+    connect_timeout: "1s",
+    lb_policy: "CLUSTER_PROVIDED",
+    cluster_type: {
+      name: "envoy.clusters.composite",
+      typed_config: {
+        "@type": `${TYPE}.extensions.clusters.composite.v3.ClusterConfig`,
+        clusters: [{ name: "bad" }, { name: "api" }],
+      },
+    },
+  };
+
+  test("of a route and of a template are walked under specifiers", async () => {
+    const action = { cluster: "k", retry_policy: { retry_on: "5xx", num_retries: 2 } };
+    const native = { match: { prefix: "/" }, route: action };
+    const template = specifier("RouteTemplate", { template_id: "t", templates: [{ template_id: "t", route: native }] });
+    const routes = [
+      { ...route(action, [tag("t")]), match: { path: "/route" } },
+      { ...route({ cluster: "web" }, [template]), match: { path: "/template" } },
+    ];
+    const requests = [{ path: "/route" }, { path: "/template" }];
+    const [own, instead] = await run(version, { routes }, requests, { ...bad, extra_clusters: [composite] });
+    expect([own?.hops, own?.headers["x-ran"], instead?.hops]).toEqual([["bad", "api"], "t", ["bad", "api"]]);
+  });
+});
+
+describe.each(versions)("Envoy %s: without the module", (version) => {
+  const levels = { routes: [route({ cluster: "api" }, [override({ cluster: "other" })])] };
+
+  test("the original route serves where the module is absent", async () => {
+    const [only] = await run(version, levels, [{}], {}, {}, (config) => withoutFilter(config, "attempt_router"));
+    expect(only?.served).toBe("api");
+  });
+
+  test("the original route serves where the module has trapped", async () => {
+    const wasm = WASM.replace("attempt-router.wasm", "debug.wasm");
+    const requests = [{}, { headers: { "x-attempt-router-trap": 1 } }, {}];
+    const [before, trapped, after] = await run(version, levels, requests, {}, { wasm });
+    expect([before?.served, trapped?.status, after?.served]).toEqual(["other", 503, "api"]);
   });
 });
 

@@ -51,6 +51,7 @@ export async function run(
   requests: RequestSpec[],
   more: Partial<Case> = {},
   options: LowerOptions = {},
+  change = (text: string): string => text,
 ) {
   const config = {
     file: "specifiers.yaml",
@@ -62,7 +63,7 @@ export async function run(
     observe: { flags: true, details: true, response_headers: ["x-ran", "x-config", "x-host", "x-route"] },
     ...more,
   };
-  const leg = await runLeg(config, version, (text) => lowered(text, config.file, options));
+  const leg = await runLeg(config, version, (text) => change(lowered(text, config.file, options)));
   if (leg.expect === "rejected") throw new Error("rejected");
   return leg.traces.flat().map(({ response, hops, log }) => ({
     status: response.status,
@@ -71,6 +72,7 @@ export async function run(
     hops: hops.map(({ upstream }) => upstream),
     headers: response.headers,
     upstream: hops.map((hop) => Object.fromEntries(hop.headers)),
+    lines: hops.map(({ headers }) => headers.map((line) => line.join(": "))),
     paths: hops.map(({ path }) => path),
     flags: log[0]?.flags,
     details: log[0]?.details,

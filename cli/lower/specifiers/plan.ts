@@ -75,18 +75,17 @@ export function planSpecifiers(source: Source, options: PlanOptions): SpecifierP
 
 /** Whether requests of a route configuration are given to specifiers, before or after lowering. */
 export function usesSpecifiers(config: Cursor): boolean {
-  const holders = config.list("virtual_hosts").flatMap((host) => [host, ...routesOf(host)]);
-  return hasOwn(config) || holders.some((holder) => hasOwn(holder) || isSpecified(holder));
+  return hasSpecifiers(config) || holdersOf(config).some(isSpecified);
 }
 
-/** Whether some `route_specifiers` stand in a route configuration. */
+/** Whether some specifiers stand in a route configuration. */
 export function hasSpecifiers(config: Cursor): boolean {
-  const holders = config.list("virtual_hosts").flatMap((host) => [host, ...routesOf(host)]);
-  return [config, ...holders].some(hasOwn);
+  return holdersOf(config).some((holder) => holder.list("route_specifiers").length > 0);
 }
 
-function hasOwn(holder: Cursor): boolean {
-  return holder.list("route_specifiers").length > 0;
+/** A route configuration with its virtual hosts and their routes. */
+function holdersOf(config: Cursor): Cursor[] {
+  return [config, ...config.list("virtual_hosts").flatMap((host) => [host, ...routesOf(host)])];
 }
 
 function isSpecified(holder: Cursor): boolean {
@@ -119,7 +118,7 @@ class SpecifierPlanner {
 
   planConfig(site: RouteConfigSite, upstreamChanges: boolean): void {
     const { config } = site;
-    if (!hasSpecifiers(config)) return;
+    if (!holdersOf(config).some((holder) => holder.field("route_specifiers") !== undefined)) return;
     const own = this.read(config, site);
     const hosts = config.list("virtual_hosts");
     const all = hosts.flatMap((host) => [host, ...routesOf(host)]).flatMap((holder) => readSpecifiers(holder, []));
@@ -137,6 +136,8 @@ class SpecifierPlanner {
     this.rejectMatcher(host, [...context.config, ...own]);
     const shared = [...context.config, ...own];
     const specified = routes.filter((one) => shared.length + one.own.length > 0);
+    this.remove(host);
+    for (const { route } of routes) this.remove(route);
     if (specified.length === 0 && shared.length === 0) return;
     const everything = [...shared, ...routes.flatMap((one) => one.own)];
     this.addTemplateSettings(everything, host, context);
@@ -147,7 +148,6 @@ class SpecifierPlanner {
     for (const { route, own: level } of specified) first.push(...this.fallbacks(route, [...shared, ...level]));
     if (everything.some(({ template }) => template?.proxyMatches === true)) first.push(noRoute());
     if (shared.length > 0) this.writeHostSettings(host, [context.config, own], context.slots);
-    this.remove(host);
     this.insertFirst(host, first);
     this.countAttempts(host, everything);
   }
@@ -164,7 +164,6 @@ class SpecifierPlanner {
     const before = route.field("route") === undefined ? "match" : "route";
     editor.set(route.map, "name", routeName(name, settings), before);
     editor.set(route.map, "metadata", withSettings(ownFields(route), settings), before);
-    this.remove(route);
     this.rejectLostHeader(chain, [context.site.config, host, route], context);
     const message = routeMessage(route);
     if (Object.keys(own).length > 0) message["metadata"] = withSettings(message, own);
@@ -325,7 +324,7 @@ class SpecifierPlanner {
   private rejectMatcher(host: Cursor, shared: readonly Configured[]): void {
     const matcher = host.field("matcher");
     if (matcher === undefined) return;
-    const routes = routesOf(host).filter(hasOwn);
+    const routes = routesOf(host).filter((route) => route.list("route_specifiers").length > 0);
     if (shared.length === 0 && routes.length === 0) return;
     this.plan.findings.push(
       matcher.finding(

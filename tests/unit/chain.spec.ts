@@ -1,0 +1,112 @@
+import { Bytes, decode, encode } from "../../assembly/bytes";
+import { Chain, ChainStep } from "../../assembly/decide/chain";
+import { RequestView } from "../../assembly/decide/request-view";
+import { AwaitedResponses } from "../../assembly/filter/awaited-responses";
+import { HostRequest } from "../../assembly/filter/host-request";
+import { FakeHost } from "../../assembly/host/fake";
+import { TransformAction, TransformReader, transform } from "../../assembly/specifiers/header-transforms";
+import { BaseRoute, DelegatingRoute, Route } from "../../assembly/specifiers/route";
+import { OnRouteResult, RouteSpecifier, apply, pass, stop } from "../../assembly/specifiers/specifier";
+
+let trace = "";
+
+/** Notes what it was given and overrides the cluster; 0 applies, 1 stops, 2 passes, 3 drops. */
+class Traced extends RouteSpecifier {
+  constructor(
+    private tag: string,
+    private kind: i32,
+  ) {
+    super();
+  }
+
+  onRoute(route: Route | null, request: RequestView, seed: u64): OnRouteResult {
+    const cluster: Bytes | null = route != null ? route.cluster : null;
+    trace += this.tag + "(" + (route == null ? "null" : cluster != null ? decode(cluster) : "given") + ")";
+    if (this.kind == 2) return pass(route);
+    if (this.kind == 3 || route == null) return apply(null);
+    const result = new DelegatingRoute(route);
+    result.setCluster(encode(this.tag));
+    return this.kind == 1 ? stop(result) : apply(result);
+  }
+}
+
+const EMPTY: Bytes = new StaticArray<u8>(0);
+const given = new BaseRoute(EMPTY, EMPTY, true, EMPTY, null);
+
+function run(kinds: i32[], finals: bool[], route: Route | null = given): Route | null {
+  const steps: ChainStep[] = [];
+  for (let i = 0; i < kinds.length; i++) {
+    steps.push(new ChainStep(new Traced("s" + i.toString(), kinds[i]), null, finals[i]));
+  }
+  trace = "";
+  return new Chain(StaticArray.fromArray<ChainStep>(steps)).run(route, new HostRequest(new FakeHost()), 0);
+}
+
+describe("a chain", () => {
+  test("hands the output of each specifier to the next", () => {
+    const route = run([0, 0, 0], [false, false, false])!;
+    expect(trace).toBe("s0(given)s1(s0)s2(s1)");
+    expect(decode(route.cluster!)).toBe("s2");
+  });
+
+  test("hands on no route", () => {
+    expect(run([3, 2, 0], [false, false, false]) == null).toBe(true);
+    expect(trace).toBe("s0(given)s1(null)s2(null)");
+  });
+
+  test("begins with no route where none was resolved", () => {
+    run([2], [false], null);
+    expect(trace).toBe("s0(null)");
+  });
+
+  test("ends where a specifier says so, or applied and is final", () => {
+    run([0, 1, 0], [false, false, false]);
+    expect(trace).toBe("s0(given)s1(s0)");
+    run([0, 0], [true, false]);
+    expect(trace).toBe("s0(given)");
+    run([2, 0], [true, false]);
+    expect(trace).toBe("s0(given)s1(given)");
+  });
+
+  test("of no specifiers gives the route it was given", () => {
+    expect(run([], []) === given).toBe(true);
+  });
+});
+
+describe("header transforms", () => {
+  test("are read back in order, and bytes that are none end them", () => {
+    const first = transform(TransformAction.REMOVE, encode("x-a"), EMPTY);
+    const bytes = first.concat<Bytes>(transform(TransformAction.ADD_IF_ABSENT, encode("x-b"), encode("v")));
+    for (let length = 0; length <= bytes.length; length++) {
+      const reader = new TransformReader(changetype<usize>(bytes), length);
+      let count = 0;
+      while (reader.next()) count++;
+      expect(count).toBe(length < first.length ? 0 : length < bytes.length ? 1 : 2);
+    }
+    const reader = new TransformReader(changetype<usize>(bytes), bytes.length);
+    reader.next();
+    reader.next();
+    expect(decode(reader.name.copy()) + "=" + decode(reader.value.copy())).toBe("x-b=v");
+  });
+});
+
+describe("awaited responses", () => {
+  test("are those of the contexts that were marked", () => {
+    const responses = new AwaitedResponses();
+    responses.begin(5);
+    responses.expect(5);
+    responses.begin(6);
+    expect(responses.has(5)).toBe(true);
+    expect(responses.has(6)).toBe(false);
+  });
+
+  test("a new context takes the bit of one that is forgotten", () => {
+    const responses = new AwaitedResponses();
+    responses.begin(5);
+    responses.expect(5);
+    responses.begin(5 + 65536);
+    expect(responses.has(5 + 65536)).toBe(false);
+    expect(responses.isForgotten(5)).toBe(true);
+    expect(responses.isForgotten(6)).toBe(false);
+  });
+});
