@@ -337,7 +337,7 @@ describe("settings", () => {
     [
       "an unknown slot form",
       { ...good, slot_form: "TWO" },
-      'slot_form: expected one of SLOT_PER_ATTEMPT, ONE_SLOT, found "TWO"',
+      'slot_form: expected one of SLOT_PER_ATTEMPT, ONE_SLOT, HEADERS, found "TWO"',
     ],
     ["too many slots", { ...good, slots: 101 }, "slots: expected a whole number from 1 to 100, found 101"],
     [
