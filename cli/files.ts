@@ -1,20 +1,41 @@
+import { isUtf8 } from "node:buffer";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { InputError } from "./findings.js";
 import type { Io } from "./io.js";
 
 /**
  * The text of a file, or of standard input for `-`.
- * @throws InputError where it cannot be read.
+ * @throws InputError where it cannot be read, or is no UTF-8.
  */
 export async function readInput(input: string, io: Io): Promise<string> {
-  if (input === "-") return text(io.stdin);
+  const bytes = input === "-" ? await buffer(io.stdin) : await readBytes(input);
+  if (!isUtf8(bytes)) throw notUtf8(input === "-" ? "<stdin>" : input, bytes);
+  return bytes.toString("utf8");
+}
+
+async function readBytes(input: string): Promise<Buffer> {
   try {
-    return await readFile(input, "utf8");
+    return await readFile(input);
   } catch (error) {
     throw fileError(input, "a readable file", error);
   }
+}
+
+const LINE_FEED = 0x0a;
+
+/** Other bytes would come out as U+FFFD, wherever they stand. */
+function notUtf8(file: string, bytes: Buffer): InputError {
+  let line = 1;
+  let start = 0;
+  for (;;) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    if (end < 0 || !isUtf8(bytes.subarray(start, end))) break;
+    start = end + 1;
+    line += 1;
+  }
+  return new InputError([{ file, line, col: 1, path: "(file)", message: "expected UTF-8, found other bytes" }]);
 }
 
 /** Writes standard output, or a file as a whole or not at all: readers never see half of it. */

@@ -17,6 +17,8 @@ export type { FailurePolicy } from "./lower/options.js";
 /** Anchors may hold anchors; beyond this the file is a bomb rather than a config. */
 const MAX_WRITTEN_OUT = 64 * 1024 * 1024;
 
+const BYTE_ORDER_MARK = "\ufeff";
+
 export interface LowerOptions {
   /** The name of the input in findings. Default `<input>`. */
   file?: string;
@@ -49,6 +51,11 @@ export interface Lowered {
  * @throws MissingModuleError where the built module is needed, to check settings or to be named, and is not there.
  */
 export function lower(text: string, options: LowerOptions = {}): Lowered {
+  // A byte order mark is no part of the first line, before which something may be written.
+  if (text.startsWith(BYTE_ORDER_MARK)) {
+    const lowered = lower(text.slice(BYTE_ORDER_MARK.length), options);
+    return { ...lowered, text: BYTE_ORDER_MARK + lowered.text };
+  }
   const planOptions = toPlanOptions(options);
   const source = Source.parse(options.file ?? "<input>", text);
   const specifiers = planSpecifiers(source, planOptions);

@@ -14,7 +14,7 @@ export function changeItems(
   if (holder.map === undefined) return;
   const list = holder.field(key);
   const items = list?.items() ?? [];
-  if (list?.seq === undefined || items.length === removed.size || (list.seq.flow === true && removed.size > 0)) {
+  if (list?.seq === undefined || items.length === removed.size) {
     const kept = items.filter((_, index) => !removed.has(index)).map((item) => item.json());
     editor.set(holder.map, key, [...kept, ...added], before);
     return;

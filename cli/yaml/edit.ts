@@ -88,19 +88,13 @@ export class Editor {
   /** Adds an item so that it becomes item `index`; the item that was there, and its comments, come after it. */
   insertItem(seq: YAMLSeq, index: number, value: Json): void {
     this.touched.push(seq);
-    const range = rangeOf(seq);
     const next = seq.items[index] as Node | undefined;
     if (seq.flow === true) {
       if (next !== undefined) {
         this.push(rangeOf(next)[0], rangeOf(next)[0], `${renderFlow(value)}, `);
         return;
       }
-      const last = seq.items.at(-1) as Node | undefined;
-      if (last === undefined) {
-        this.push(range[0] + 1, range[0] + 1, renderFlow(value));
-        return;
-      }
-      this.push(this.contentEnd(last), this.contentEnd(last), `, ${renderFlow(value)}`);
+      this.appendToFlow(seq, value);
       return;
     }
     const column = this.source.column(this.dash(seq, 0));
@@ -110,6 +104,12 @@ export class Editor {
       return;
     }
     this.appendLines(this.contentEnd(seq.items.at(-1) as Node), column, text);
+  }
+
+  private appendToFlow(seq: YAMLSeq, value: Json): void {
+    const last = seq.items.at(-1) as Node | undefined;
+    const at = last === undefined ? rangeOf(seq)[0] + 1 : this.contentEnd(last);
+    this.push(at, at, `${last === undefined ? "" : ", "}${renderFlow(value)}`);
   }
 
   /** Removes some, not all, items of a list. */
@@ -122,9 +122,16 @@ export class Editor {
       }
       return;
     }
-    const kept = (seq.items as Node[]).filter((_, index) => !indexes.has(index));
-    const texts = kept.map((item) => this.source.text.slice(rangeOf(item)[0], this.contentEnd(item)));
-    this.push(rangeOf(seq)[0], rangeOf(seq)[1], `[${texts.join(", ")}]`);
+    const items = seq.items as Node[];
+    const last = items.findLastIndex((_, index) => !indexes.has(index));
+    for (const index of indexes) {
+      const next = items[index + 1];
+      if (index < last && next !== undefined) this.push(rangeOf(items[index] as Node)[0], rangeOf(next)[0], "");
+    }
+    const kept = items[last];
+    if (kept !== undefined && last < items.length - 1) {
+      this.push(this.contentEnd(kept), this.contentEnd(items.at(-1) as Node), "");
+    }
   }
 
   /** Replaces part of the text as it stands. */
@@ -146,7 +153,7 @@ export class Editor {
     let at = 0;
     for (const edit of ordered) {
       if (edit.start < at) throw new Error(`overlapping edits at offset ${edit.start}`);
-      parts.push(this.source.text.slice(at, edit.start), edit.text.replaceAll("\n", newline));
+      parts.push(this.source.text.slice(at, edit.start), edit.text.replace(/\r?\n/g, newline));
       at = edit.end;
     }
     return parts.join("") + this.source.text.slice(at);

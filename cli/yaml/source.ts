@@ -1,4 +1,4 @@
-import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from "yaml";
+import { isAlias, isCollection, isMap, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from "yaml";
 import type { Alias, Document, Node, Pair, YAMLError, YAMLMap } from "yaml";
 import { InputError, type Finding } from "../findings.js";
 
@@ -17,6 +17,8 @@ export class Source {
   readonly indentsLists: boolean;
   private readonly inFlow = new Set<Alias>();
   private readonly targets = new Map<Alias, Node>();
+  /** Aliases inside the node that they stand for. */
+  private readonly inThemselves: Alias[] = [];
 
   private constructor(
     readonly file: string,
@@ -40,7 +42,7 @@ export class Source {
     if (document === undefined) findings.push(emptyFile(file));
     if (findings.length > 0 || document === undefined) throw new InputError(findings);
     const source = new Source(file, text, document, lines);
-    source.rejectUnknownAliases();
+    source.rejectWrongAliases();
     return source;
   }
 
@@ -76,7 +78,9 @@ export class Source {
     visit(this.document, {
       Alias: (_, alias, path) => {
         if (path.some((parent) => isCollection(parent) && parent.flow === true)) this.inFlow.add(alias);
-        this.linkAlias(alias, current.get(alias.source));
+        const entry = current.get(alias.source);
+        if (entry !== undefined && (path as unknown[]).includes(entry.node)) this.inThemselves.push(alias);
+        this.linkAlias(alias, entry);
       },
       Node: (_, node) => {
         if ((isScalar(node) || isCollection(node)) && node.anchor !== undefined) {
@@ -108,18 +112,39 @@ export class Source {
     else votes.flush += 1;
   }
 
-  private rejectUnknownAliases(): void {
-    const findings: Finding[] = [];
+  private rejectWrongAliases(): void {
+    const findings = this.inThemselves.map((alias) => this.aliasFinding(alias, IN_ITSELF));
     visit(this.document, {
       Alias: (_, alias) => {
         if (this.targets.has(alias)) return;
-        const message = `expected an anchor &${alias.source} before its use, found none`;
-        findings.push(this.finding(alias.range?.[0] ?? 0, "(document)", message));
+        findings.push(this.aliasFinding(alias, `expected an anchor &${alias.source} before its use, found none`));
       },
     });
+    if (findings.length === 0 && this.writtenOut(this.document.contents, new Map()) > MAX_NODES) {
+      findings.push(this.finding(0, "", `expected aliases that stand for at most ${MAX_NODES} values, found more`));
+    }
     if (findings.length > 0) throw new InputError(findings);
   }
+
+  private aliasFinding(alias: Alias, message: string): Finding {
+    return this.finding(alias.range?.[0] ?? 0, "", message);
+  }
+
+  /** The number of nodes below and including this one, were all aliases written out. */
+  private writtenOut(node: unknown, known: Map<unknown, number>): number {
+    const target = isAlias(node) ? this.targets.get(node) : node;
+    const before = known.get(target);
+    if (before !== undefined) return before;
+    const children = isCollection(target) ? target.items.map((item) => (isPair(item) ? item.value : item)) : [];
+    const count = children.reduce((sum: number, child) => sum + this.writtenOut(child, known), 1);
+    known.set(target, count);
+    return count;
+  }
 }
+
+const IN_ITSELF = "expected an alias outside of the value that it stands for, found one inside";
+/** A file that stands for more is a bomb rather than a config. */
+const MAX_NODES = 10_000_000;
 
 function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === "PLAIN" && key.source === "<<";

@@ -40,6 +40,13 @@ test("a file that cannot be read or written is a finding", async () => {
   ]);
 });
 
+test("a file that is no UTF-8 is refused rather than changed", async () => {
+  const input = join(scratch, "latin-1.yaml");
+  writeFileSync(input, Buffer.from("admin: {}\n# \u00fc\nnode: {id: caf\u00e9}\n", "latin1"));
+  const { code, stderr } = await run(["lower", input]);
+  expect([code, stderr]).toEqual([1, `${input}:2:1: (file): expected UTF-8, found other bytes\n`]);
+});
+
 test("an output file is written as a whole", async () => {
   const output = join(scratch, "whole.yaml");
   expect((await run(["lower", "-", "-o", output], "admin: {}\n")).code).toBe(0);
