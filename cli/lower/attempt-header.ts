@@ -12,6 +12,11 @@ export function changesAttemptHeader(levels: readonly Cursor[]): boolean {
   return levels.some((level) => HEADER_FIELDS.some((field) => namesAttemptHeader(level.field(field))));
 }
 
+/** Whether a virtual host chooses its routes by the header. */
+export function matchesAttemptHeader(host: Cursor): boolean {
+  return [host.field("matcher"), ...host.list("routes").map((route) => route.field("match"))].some(namesAttemptHeader);
+}
+
 /** Whether a value anywhere in the subtree is the name of the header. */
 export function namesAttemptHeader(cursor: Cursor | undefined): boolean {
   if (cursor?.node === undefined) return false;

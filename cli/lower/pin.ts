@@ -13,28 +13,18 @@ const SPECIFIERS = ["inline_cluster_specifier_plugin", "cluster_specifier_plugin
 const MATCH_REWRITES = ["prefix_rewrite", "path_rewrite_policy"];
 
 /**
- * A copy of a lowered route that matches only a request on which the module wrote the route's name. Standing first in
- * the virtual host, it is what the request takes when the module has the route resolved anew, whatever earlier filters
- * did to the headers in the meantime: native Envoy, which resolves once, stays on the route too.
+ * Copies of a lowered route that match only a request on which the module wrote the route's name. Standing first in
+ * the virtual host, they are what the request takes when the module has the route resolved anew, whatever earlier
+ * filters did to the headers in the meantime: native Envoy, which resolves once, stays on the route too.
  */
-export function pinnedCopy(planned: PriorityGroupRoute, selection: { [key: string]: Json }): Json {
+export function pinnedCopies(planned: PriorityGroupRoute, selection: Message): Json[] {
   const copy = message(planned.route);
-  const metadata = submessage(copy, "metadata");
-  const filterMetadata = metadata["filter_metadata"];
-  return {
-    match: pinnedMatch(submessage(copy, "match"), planned),
-    ...without(copy, ["match", "name", "metadata", "route"]),
-    name: planned.name,
-    metadata: {
-      ...metadata,
-      filter_metadata: { ...(isMessage(filterMetadata) ? filterMetadata : {}), [METADATA_NAMESPACE]: planned.settings },
-    },
-    route: {
-      ...selection,
-      ...without(submessage(copy, "route"), SPECIFIERS),
-      ...(planned.retryPolicy === undefined ? {} : { retry_policy: planned.retryPolicy }),
-    },
-  };
+  const action = submessage(copy, "route");
+  const matches = rewriteMatches(submessage(copy, "match"), action);
+  return matches.map(({ match, rewrites }) => {
+    const kept = rewrites ? action : without(action, MATCH_REWRITES);
+    return pinnedCopy(planned, copy, match, routeAction(planned, kept, selection));
+  });
 }
 
 /** Whether a route is found by what the module wrote alone: a copy already. */
@@ -43,11 +33,40 @@ export function isPinned(route: Cursor): boolean {
   return states.some((state) => [PIN_KEY, GIVEN_KEY].includes(state.field("key")?.string() ?? ""));
 }
 
-function pinnedMatch(match: Message, { route, name }: PriorityGroupRoute): Json {
-  const action = route.field("route");
-  const keeps = "connect_matcher" in match || MATCH_REWRITES.some((field) => action?.field(field) !== undefined);
-  const path = keeps ? pathMatch(match) : { prefix: "" };
-  return { ...path, filter_state: [{ key: PIN_KEY, string_match: { exact: name } }] };
+function pinnedCopy(planned: PriorityGroupRoute, copy: Message, match: Message, route: Message): Json {
+  const metadata = submessage(copy, "metadata");
+  const filterMetadata = metadata["filter_metadata"];
+  return {
+    match: { ...match, filter_state: [{ key: PIN_KEY, string_match: { exact: planned.name } }] },
+    ...without(copy, ["match", "name", "metadata", "route"]),
+    name: planned.name,
+    metadata: {
+      ...metadata,
+      filter_metadata: { ...(isMessage(filterMetadata) ? filterMetadata : {}), [METADATA_NAMESPACE]: planned.settings },
+    },
+    route,
+  };
+}
+
+function routeAction(planned: PriorityGroupRoute, action: Message, selection: Message): Message {
+  return {
+    ...selection,
+    ...without(action, SPECIFIERS),
+    ...(planned.retryPolicy === undefined ? {} : { retry_policy: planned.retryPolicy }),
+  };
+}
+
+/** Any path, unless the action replaces what was matched. */
+function rewriteMatches(match: Message, action: Message): { match: Message; rewrites: boolean }[] {
+  if ("connect_matcher" in match) return [{ match: pathMatch(match), rewrites: true }];
+  const any = { match: { prefix: "" }, rewrites: false };
+  if (!MATCH_REWRITES.some((field) => field in action)) return [any];
+  // Of a path matched by a regular expression the whole is replaced, whatever it has become.
+  if ("safe_regex" in match) return [{ match: { safe_regex: { regex: "(?s).*" } }, rewrites: true }];
+  const prefix = match["prefix"] ?? match["path"] ?? match["path_separated_prefix"];
+  // Envoy replaces the start of the path where it is what was matched, in any case and followed by anything.
+  const start: Message = prefix === undefined ? pathMatch(match) : { prefix, case_sensitive: false };
+  return [{ match: start, rewrites: true }, any];
 }
 
 const PATH_FIELDS = [

@@ -3,7 +3,7 @@ import { Cursor } from "../yaml/cursor.js";
 import { Editor, pairOf } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import type { Source } from "../yaml/source.js";
-import { changesAttemptHeader, namesAttemptHeader } from "./attempt-header.js";
+import { changesAttemptHeader, matchesAttemptHeader, namesAttemptHeader } from "./attempt-header.js";
 import { Clusters } from "./clusters.js";
 import { compositeCluster, skipsClusters, type CompositeContext } from "./composite-route.js";
 import { otherUses, runtimeSkips } from "./composite-uses.js";
@@ -28,7 +28,7 @@ import {
   type SpecifierUse,
 } from "./priority-group.js";
 import { allowedClusters, selectsByHeader } from "./override.js";
-import { isPinned, pinnedCopy } from "./pin.js";
+import { isPinned, pinnedCopies } from "./pin.js";
 import { groupsOf, routeName } from "./settings.js";
 import { changeItems } from "./lists.js";
 import { adminCluster } from "./admin.js";
@@ -247,13 +247,15 @@ class Planner {
     chain: Chain,
   ): PriorityGroupRoute[] {
     const listed = new Set(host.list("routes").map((route) => route.offset));
+    // The module takes a client's attempt count away before the route is resolved anew.
+    const pinAll = chain.pin || matchesAttemptHeader(host);
     const routes = routesOf(host).flatMap((route) => {
       this.checkPluginName(route, plugins);
       const use = specifierUse(route, plugins) ?? this.compositeUse(route);
       if (use === undefined) return [];
       this.known.add(use.specifier.offset);
       const changes = chain.changesHeader || changesAttemptHeader([site.config, host, route]);
-      const pin = chain.pin && listed.has(route.offset);
+      const pin = pinAll && listed.has(route.offset);
       const planned = this.planOne(route, host, use, { ...chain, changesHeader: changes, pin });
       for (const group of use.specifier.list("priority_groups")) {
         for (const cluster of group.list("clusters")) this.known.add(cluster.field("cluster_name")?.offset ?? -1);
@@ -277,7 +279,8 @@ class Planner {
     const list = host.field("routes")?.seq;
     for (const route of routes) {
       if (!route.pin || isPinned(route.route) || list === undefined || groupsOf(route.settings).length === 0) continue;
-      this.plan.editor.insertItem(list, 0, pinnedCopy(route, pinnedSelection(route)));
+      const copies = pinnedCopies(route, pinnedSelection(route));
+      for (const copy of copies) this.plan.editor.insertItem(list, 0, copy);
     }
   }
 
