@@ -1,6 +1,7 @@
 // What the proxy calls, wired to the parts.
 
 import "./abi/abort";
+import { enter, leave } from "./abi/collector";
 import { proxy_define_metric, random_get } from "./abi/imports";
 import { Bytes, View, encode } from "./bytes";
 import { onDownstreamResponse } from "./filter/apply-transforms";
@@ -54,24 +55,32 @@ export function proxy_on_context_create(context: u32, root: u32): void {
 }
 
 export function proxy_on_request_headers(context: u32, headers: u32, endOfStream: bool): i32 {
+  enter();
   if (role == Role.UPSTREAM) onUpstreamRequest(host);
   else if (role == Role.DOWNSTREAM && onDownstreamRequest(host)) responses.expect(context);
+  leave();
   return CONTINUE;
 }
 
 export function proxy_on_response_headers(context: u32, headers: u32, endOfStream: bool): i32 {
+  enter();
   onResponse(host);
   const awaited = responses.isForgotten(context) ? readRole(host) == Role.DOWNSTREAM : responses.has(context);
   if (awaited) onDownstreamResponse(host);
+  leave();
   return CONTINUE;
 }
 
 export function proxy_on_tick(root: u32): void {
+  enter();
   onTick(host, root);
+  leave();
 }
 
 export function proxy_on_http_call_response(root: u32, token: u32, headers: u32, bodySize: u32, trailers: u32): void {
+  enter();
   onCallResponse(host, token, headers, bodySize);
+  leave();
 }
 
 function configure(root: u32, size: u32): void {
