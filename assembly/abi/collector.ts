@@ -20,7 +20,6 @@ let threshold: usize = MIN_GARBAGE;
 let depth: i32 = 0;
 
 /** A callback of the proxy begins. */
-@inline
 export function enter(): void {
   depth++;
 }
@@ -67,7 +66,6 @@ function sizeBetween(newest: usize, end: usize): usize {
   return size;
 }
 
-@inline
 function headerOf(object: usize): OBJECT {
   return changetype<OBJECT>(object - TOTAL_OVERHEAD);
 }
