@@ -73,13 +73,18 @@ export function everySpecifier(root: Cursor): { offset: number; path: string }[]
   visit(root.source.document, {
     Map: (_, map, ancestors) => {
       const typed = map.items.some(
-        ({ key, value }) =>
-          isScalar(key) && key.value === "@type" && isScalar(value) && value.value === TYPE.priorityGroup,
+        ({ key, value }) => isScalar(key) && isScalar(value) && namesSpecifier(String(key.value), String(value.value)),
       );
       if (typed && map.range) places.push({ offset: map.range[0], path: pathOf([...ancestors, map]) });
     },
   });
   return places;
+}
+
+/** As the type of an Any, or of a TypedStruct, whose URL may have any host. */
+function namesSpecifier(key: string, type: string): boolean {
+  if (key === "@type") return type === TYPE.priorityGroup;
+  return (key === "type_url" || key === "typeUrl") && type.split("/").at(-1) === TYPE.priorityGroup.split("/").at(-1);
 }
 
 function pathOf(nodes: readonly unknown[]): string {

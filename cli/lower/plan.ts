@@ -29,6 +29,7 @@ import {
 } from "./priority-group.js";
 import { allowedClusters, selectsByHeader } from "./override.js";
 import { isPinned, pinnedCopies } from "./pin.js";
+import { routeFindings } from "./route-check.js";
 import { groupsOf, routeName } from "./settings.js";
 import { changeItems } from "./lists.js";
 import { adminCluster } from "./admin.js";
@@ -254,6 +255,7 @@ class Planner {
       const use = specifierUse(route, plugins) ?? this.compositeUse(route);
       if (use === undefined) return [];
       this.known.add(use.specifier.offset);
+      this.plan.findings.push(...routeFindings(route));
       const changes = chain.changesHeader || changesAttemptHeader([site.config, host, route]);
       const pin = pinAll && listed.has(route.offset);
       const planned = this.planOne(route, host, use, { ...chain, changesHeader: changes, pin });
@@ -429,7 +431,8 @@ class Planner {
   private rejectUnknownPlaces(): void {
     for (const { offset, path } of everySpecifier(this.root)) {
       if (this.known.has(offset)) continue;
-      const message = "expected a priority-group specifier only where a route can be lowered, found one here";
+      const message =
+        "expected a priority-group specifier only where a route can be lowered, and as its own @type, found one here";
       this.plan.findings.push(this.root.source.finding(offset, path, message));
     }
   }

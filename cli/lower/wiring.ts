@@ -122,6 +122,8 @@ function wireChain(
     findings.push(chain.finding(NO_ROUTER.replace("%", names.join(", ") || "no filters")));
     return;
   }
+  findings.push(...otherFiltersNamed(chain, DOWNSTREAM_FILTER, TYPE.wasm));
+  findings.push(...otherFiltersNamed(chain, RESOLVE_FILTER, TYPE.headerMutation));
   if (!hasFilter(chain, DOWNSTREAM_FILTER)) {
     // Other filters may have cleared the route cache, and the module, which cannot resolve the route, would see none.
     const index = placeOf(filters, options);
@@ -199,6 +201,16 @@ function placeOf(filters: readonly Cursor[], { placeBefore }: PlanOptions): numb
   const asked = filters.findIndex((filter) => filter.field("name")?.string() === placeBefore);
   return placeBefore !== undefined && asked >= 0 ? asked : filters.findIndex(isRouter);
 }
+
+/** A route's own settings for a filter go by its name, so a name of the module's may have no other owner. */
+function otherFiltersNamed(chain: Cursor, name: string, type: string): Finding[] {
+  const others = chain
+    .items()
+    .filter((filter) => filter.field("name")?.string() === name && filter.field("typed_config")?.type() !== type);
+  return others.map((filter) => filter.findingBelow(["name"], `expected another name, found ${name}, ${RESERVED}`));
+}
+
+const RESERVED = "which is the name of a filter that goes with the module";
 
 function earlierFilters(chain: Cursor, options: PlanOptions): Cursor[] {
   const filters = chain.items();

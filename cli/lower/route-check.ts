@@ -1,0 +1,23 @@
+import type { Finding } from "../findings.js";
+import type { Cursor } from "../yaml/cursor.js";
+
+const SELECTORS = [
+  "cluster",
+  "cluster_header",
+  "weighted_clusters",
+  "cluster_specifier_plugin",
+  "inline_cluster_specifier_plugin",
+];
+
+/** What Envoy refuses in a route, and would refuse in another form, or no longer, once the route is lowered. */
+export function routeFindings(route: Cursor): Finding[] {
+  const findings: Finding[] = [];
+  const name = route.field("name");
+  if (name !== undefined && name.string() === undefined) {
+    findings.push(name.finding(`expected a string, found ${JSON.stringify(name.json())}`));
+  }
+  const action = route.field("route");
+  const [, second] = SELECTORS.map((field) => action?.field(field)).filter((value) => value !== undefined);
+  if (second !== undefined) findings.push(second.finding(`expected one of ${SELECTORS.join(", ")}, found two`));
+  return findings;
+}
