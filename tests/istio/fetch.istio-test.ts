@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,15 +9,16 @@ import packageJson from "../../package.json" with { type: "json" };
 import { Registry } from "../image/registry.js";
 import { WASM } from "../support/lowering.js";
 
-const SOURCES = fileURLToPath(new URL("fetcher/", import.meta.url));
+const SOURCES = fileURLToPath(new URL("tools/", import.meta.url));
 const BUILT = fileURLToPath(new URL("../../build/", import.meta.url));
+const MANIFESTS = fileURLToPath(new URL("../../docs/control-planes/manifests/", import.meta.url));
 const { version } = packageJson;
 
 let registry: Registry;
 let scratch: string;
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "attempt-router-istio-"));
-  await execa("go", ["build", "-o", join(scratch, "fetcher"), "."], { cwd: SOURCES });
+  await execa("go", ["build", "-o", `${scratch}/`, "./..."], { cwd: SOURCES });
   registry = await Registry.start();
 });
 afterAll(async () => {
@@ -30,4 +31,11 @@ test.each(["image", "artifact"])("the fetcher of Istio's agent finds the module 
   const file = join(scratch, `${form}.wasm`);
   await execa(join(scratch, "fetcher"), [`${registry.host}/${form}:${version}`, file]);
   expect(readFileSync(file).equals(readFileSync(WASM))).toBe(true);
+});
+
+test.each(readdirSync(MANIFESTS))("the types of Istio and Envoy Gateway take %s", async (name) => {
+  const input = readFileSync(MANIFESTS + name, "utf8");
+  await execa(join(scratch, "checker"), [], { input });
+  const field = input.replace(/^spec:/m, "spec:\n  unknownField: 1");
+  expect((await execa(join(scratch, "checker"), [], { input: field, reject: false })).failed).toBe(true);
 });

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseAllDocuments } from "yaml";
+import { describe, expect, test } from "vitest";
+import { envoyVersions } from "../../tools/envoy/binary.js";
+import { GATEWAY } from "../../tools/manifests/envoy-gateway.js";
+import { manifestFiles } from "../../tools/manifests/files.js";
+import { ISTIO } from "../../tools/manifests/istio.js";
+import { lowerResources, nativeResources, SERVICES, type Message, type Names } from "../../tools/manifests/native.js";
+import { ANY_PORT } from "../../tools/envoy/process.js";
+import { WASM } from "../support/lowering.js";
+import { Serving } from "../support/serving.js";
+import type { Upstreams } from "../support/upstreams.js";
+import { applyEnvoyFilter, applyPolicies, type Generated } from "./apply.js";
+
+const FOLDER = fileURLToPath(new URL("../../docs/control-planes/manifests/", import.meta.url));
+const REQUESTS = 30;
+const { versions } = await envoyVersions();
+
+test("the manifests are as `npm run generate:manifests` writes them", () => {
+  const files = readdirSync(FOLDER).map((name) => [name, readFileSync(FOLDER + name, "utf8")]);
+  expect(Object.fromEntries(files)).toEqual(manifestFiles());
+});
+
+/** A control plane's own listener and routes: what its users' routes become without any patch. */
+function generatedBy(names: Names): Generated {
+  const [listener, routes] = nativeResources(names);
+  const [virtualHost] = routes["virtual_hosts"] as { routes: Message[] }[];
+  const plain = { match: { prefix: "/" }, name: "plain", route: { cluster: names.cluster("provider-b") } };
+  if (virtualHost !== undefined) virtualHost.routes = [plain];
+  return [listener, routes];
+}
+
+function documents(name: string): Message[] {
+  return parseAllDocuments(readFileSync(FOLDER + name, "utf8")).map((document) => document.toJS() as Message);
+}
+
+const PLANES: { file: string; names: Names; apply: (generated: Generated) => Generated }[] = [
+  ...["istio.yaml", "istio-two-chains.yaml"].map((file) => ({
+    file,
+    names: ISTIO,
+    apply: (generated: Generated) => applyEnvoyFilter(generated, documents(file)[0] ?? {}, WASM),
+  })),
+  ...["envoy-gateway.yaml", "envoy-gateway-two-chains.yaml"].map((file) => ({
+    file,
+    names: GATEWAY,
+    apply: (generated: Generated) => applyPolicies(generated, documents(file), WASM),
+  })),
+];
+
+describe.each(PLANES)("$file", ({ file, names, apply }) => {
+  const attemptHeader = !file.includes("two-chains");
+
+  test("brings the gateway's routes to what lower makes of them", () => {
+    const [, routes] = apply(generatedBy(names));
+    const [found] = routes["virtual_hosts"] as (Message & { routes: Message[] })[];
+    const wanted = lowerResources(names, attemptHeader).virtualHost;
+    expect(found?.["include_request_attempt_count"]).toBe(wanted["include_request_attempt_count"]);
+    for (const [index, route] of wanted.routes.entries()) {
+      const { name, metadata, route: action } = found?.routes[index] ?? {};
+      expect({ name, metadata, route: action }).toEqual({
+        name: route["name"],
+        metadata: route["metadata"],
+        route: route["route"],
+      });
+    }
+  });
+
+  test.each(versions)("serves on Envoy %s", async (version) => {
+    const generated = apply(generatedBy(names));
+    const serving = await Serving.start(version, { "provider-a": 503, "provider-b": 200 }, (upstreams) =>
+      bootstrap(generated, names, upstreams),
+    );
+    try {
+      const chains = new Set<string>();
+      for (let i = 0; i < REQUESTS; i++) {
+        const { response, hops } = await serving.get("/v1/messages");
+        expect(response.status).toBe(200);
+        chains.add(hops.join(" "));
+      }
+      // By the static chain alone, every request would go to provider-a first.
+      expect(chains).toEqual(new Set(["provider-a provider-b", "provider-b"]));
+    } finally {
+      await serving.stop();
+    }
+  });
+});
+
+/** A bootstrap with what came over discovery services written out. */
+function bootstrap([listener, routes]: Generated, names: Names, upstreams: Upstreams): string {
+  const route_config = { ...routes, "@type": undefined };
+  const inlined = JSON.parse(JSON.stringify(listener), (_key, value: Message | null) =>
+    value !== null && "rds" in Object(value) ? { ...value, rds: undefined, route_config } : value,
+  ) as Message;
+  const clusters = SERVICES.map((service) => {
+    const name = names.cluster(service);
+    const address = { socket_address: { address: "127.0.0.1", port_value: upstreams.port(service) } };
+    return {
+      name,
+      connect_timeout: "5s",
+      load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }] },
+    };
+  });
+  const one = { ...inlined, "@type": undefined, name: "ingress", address: ANY_PORT };
+  return JSON.stringify({ admin: { address: ANY_PORT }, static_resources: { listeners: [one], clusters } });
+}
