@@ -30,6 +30,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 // Tools take CI for a terminal with colours; a file or a pipe is none.
 const env = process.stdout.isTTY ? {} : { NO_COLOR: "1", FORCE_COLOR: "0" };
 const GENERATED = ["assembly/proto", "cli/proto"];
+const REGISTRY_TOOLS = ["skopeo", "buildah", "docker-registry"];
 const OK: Outcome = { passed: 0, failed: 0 };
 
 const scratch = await mkdtemp(join(tmpdir(), "attempt-router-tests-"));
@@ -144,8 +145,6 @@ interface VitestReport {
   numFailedTests: number;
   testResults: { status: string; assertionResults: { status: string }[] }[];
 }
-
-const REGISTRY_TOOLS = ["skopeo", "buildah", "docker-registry"];
 
 // Not everybody has these tools; CI does.
 async function runRegistryTests(): Promise<Outcome> {
