@@ -81,6 +81,13 @@ test("every conformance case that deviates is listed as a difference", () => {
   expect(deviating.filter((file) => !isListed(file))).toEqual([]);
 });
 
+test("every difference names what pins it", () => {
+  const rows = read("docs/differences.md")
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !/^\| (---|what|\|)/.test(line));
+  expect(rows.filter((row) => !/`(tests\/|pg-|composite-)[^`]*` \|$/.test(row))).toEqual([]);
+});
+
 function pagesOf(folder: string): string[] {
   const files = readdirSync(ROOT + folder).filter((file) => file.endsWith(".md"));
   return files.map((file) => `${folder}/${file}`);
