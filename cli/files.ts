@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { getSystemErrorMap } from "node:util";
 import { InputError } from "./findings.js";
 import type { Io } from "./io.js";
 
@@ -54,7 +55,14 @@ export async function writeOutput(output: string | undefined, content: string, i
   }
 }
 
+/** As in `ENOENT: no such file or directory`. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error) || !("code" in error)) return String(error);
+  const number = "errno" in error ? Number(error.errno) : NaN;
+  return getSystemErrorMap().get(number)?.join(": ") ?? String(error.code);
+}
+
 function fileError(file: string, expected: string, error: unknown): InputError {
-  const found = error instanceof Error && "code" in error ? String(error.code) : String(error);
+  const found = reasonOf(error);
   return new InputError([{ file, line: 1, col: 1, path: "(file)", message: `expected ${expected}, found ${found}` }]);
 }

@@ -26,7 +26,7 @@ export class Fields {
 
   /** The value of a field; null where it is absent, or null in the settings. */
   find(name: string): Value | null {
-    this.known.push(name);
+    if (!this.known.includes(name)) this.known.push(name);
     const names = this.value.names;
     for (let i = 0; i < names.length; i++) {
       if (decode(names[i]) == name && this.value.items[i].kind != Kind.NULL) return this.value.items[i];

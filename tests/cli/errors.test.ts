@@ -30,13 +30,13 @@ test("a file that cannot be read or written is a finding", async () => {
   const missing = await run(["lower", join(scratch, "missing.yaml")]);
   expect([missing.code, missing.stderr]).toEqual([
     1,
-    `${scratch}/missing.yaml:1:1: (file): expected a readable file, found ENOENT\n`,
+    `${scratch}/missing.yaml:1:1: (file): expected a readable file, found ENOENT: no such file or directory\n`,
   ]);
   const output = join(scratch, "no-folder", "out.yaml");
   const unwritable = await run(["lower", "-", "-o", output], "admin: {}\n");
   expect([unwritable.code, unwritable.stderr]).toEqual([
     1,
-    `${output}:1:1: (file): expected a file that can be written, found ENOENT\n`,
+    `${output}:1:1: (file): expected a file that can be written, found ENOENT: no such file or directory\n`,
   ]);
 });
 
