@@ -71,6 +71,7 @@ async function stayUp(running: Gateway): Promise<never> {
       );
     }
   }
+  say(colors.dim("  Any status from 200 to 599 works in the place of 429; 200 makes the provider well again."));
   return new Promise<never>(() => undefined);
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stringify, parse } from "yaml";
@@ -14,6 +14,7 @@ const PAGES = [
   "SECURITY.md",
   ...pagesOf("docs"),
   ...pagesOf("docs/control-planes"),
+  ...pagesOf("envoy-config"),
 ];
 
 describe.each(PAGES)("%s", (page) => {
@@ -42,6 +43,17 @@ test("the README's route can be lowered", () => {
   const routes: unknown = parse(route);
   const config = stringify({ name: "routes", virtual_hosts: [{ name: "all", domains: ["*"], routes }] });
   expect(lower(config, { file: "README.md" }).text).toContain("wasm.attempt_router.1");
+});
+
+test("the README gives the module's size", () => {
+  const kilobytes = Number(/module of about (\d+) KB/.exec(read("README.md"))?.[1]);
+  expect(Math.abs(statSync(`${ROOT}build/attempt-router.wasm`).size / 1000 - kilobytes)).toBeLessThan(kilobytes / 10);
+});
+
+test("every scenario is in the list", () => {
+  const folders = readdirSync(`${ROOT}envoy-config`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const listed = [...read("envoy-config/README.md").matchAll(/^\| \[([\w-]+)\]/gm)].map((match) => match[1]);
+  expect(listed.sort()).toEqual(folders.map((folder) => folder.name).sort());
 });
 
 test("the route specifiers' example can be lowered", () => {
