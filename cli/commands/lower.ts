@@ -27,6 +27,9 @@ Examples:
 
 Exit codes: 0 done, 1 the input is wrong (nothing is written), 2 wrong usage.`;
 
+const NOTHING_TO_LOWER =
+  "nothing to lower: no route with priority groups, a composite cluster or route specifiers; written as it is";
+
 /** `attempt-router lower`. */
 export function lowerCommand(io: Io): Command {
   const policy = new Option("--failure-policy <policy>", "what Envoy does when the module has failed")
@@ -56,8 +59,10 @@ async function run(io: Io, input: string, flags: Flags, command: Command): Promi
     command.error("error: option '--wasm-cluster <name>' needs '--wasm-remote <url>'");
   }
   const file = input === "-" ? "<stdin>" : input;
-  const result = lower(await readInput(input, io), toOptions(file, flags));
+  const text = await readInput(input, io);
+  const result = lower(text, toOptions(file, flags));
   await writeOutput(flags.output, result.text, io);
+  if (result.text === text) writePlaced(io, `${file}:1:1: ${NOTHING_TO_LOWER}`, true);
   for (const warning of result.warnings) writePlaced(io, formatFinding(warning), true);
 }
 
