@@ -1,7 +1,7 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["build/", "assembly/", "examples/", "tests/unit/", "cli/proto/", "node_modules/"] },
+  { ignores: ["build/", "assembly/", "examples/", "tests/unit/", "bench/peers/", "cli/proto/", "node_modules/"] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js"] } } },
