@@ -6,11 +6,13 @@ import { proxy_define_metric, random_get } from "./abi/imports";
 import { Bytes, View, encode } from "./bytes";
 import { onDownstreamResponse } from "./filter/apply-transforms";
 import { configureAvailability, onCallResponse, onResponse, onTick } from "./filter/availability";
+import { Plan } from "./decide/plan";
 import { AwaitedResponses } from "./filter/awaited-responses";
 import { COUNTER_NAMES } from "./filter/counters";
-import { onDownstreamRequest } from "./filter/downstream";
-import { seedRandom } from "./filter/random-value";
+import { followPlan, onDownstreamRequest } from "./filter/downstream";
+import { internalRandom, seedRandom } from "./filter/random-value";
 import { Role, Roles, readRole } from "./filter/roles";
+import { readPluginPlan } from "./filter/route-plan";
 import { onUpstreamRequest } from "./filter/upstream";
 import { Envoy } from "./host/envoy";
 import { LogLevel } from "./host/host";
@@ -28,6 +30,9 @@ const configuration = new View();
 // The proxy creates a stream's context right before it hands over the stream's headers, with nothing in between: this
 // is the role of the stream whose headers come next.
 let role = Role.UNKNOWN;
+
+// The settings of all requests, where this VM is that of a plugin for them (`ModuleSettings.route`).
+let ownPlan: Plan | null = null;
 
 /** Tells the proxy which version of the ABI the module speaks. */
 export function proxy_abi_version_0_2_1(): void {}
@@ -56,7 +61,9 @@ export function proxy_on_context_create(context: u32, root: u32): void {
 
 export function proxy_on_request_headers(context: u32, headers: u32, endOfStream: bool): i32 {
   enter();
-  if (role == Role.UPSTREAM) onUpstreamRequest(host);
+  const plan = ownPlan;
+  if (plan != null) followPlan(host, plan, internalRandom());
+  else if (role == Role.UPSTREAM) onUpstreamRequest(host);
   else if (role == Role.DOWNSTREAM && onDownstreamRequest(host)) responses.expect(context);
   leave();
   return CONTINUE;
@@ -86,7 +93,8 @@ export function proxy_on_http_call_response(root: u32, token: u32, headers: u32,
 function configure(root: u32, size: u32): void {
   configuration.set(0, 0);
   if (size > 0) host.configuration(size, configuration);
-  configureAvailability(host, root, configuration);
+  ownPlan = readPluginPlan(host, configuration);
+  if (ownPlan == null) configureAvailability(host, root, configuration);
   if (configuration.ptr != 0) host.release(configuration);
 }
 

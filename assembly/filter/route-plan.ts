@@ -2,6 +2,7 @@ import { Bytes, View, decode } from "../bytes";
 import { Candidates } from "../decide/candidates";
 import { Plan } from "../decide/plan";
 import { Host, LogLevel } from "../host/host";
+import { readOwnPlan } from "../settings/module-settings";
 import { readPlan } from "../settings/plan";
 import { MetadataField, findNamespace } from "../wire/metadata";
 import { NAMESPACE } from "../settings/namespace";
@@ -34,6 +35,19 @@ export function planOfRoute(host: Host): Plan | null {
 export function planOfRequest(host: Host): Plan | null {
   if (host.property(ROUTE_NAME, routeName)) return planOfName(host, ROUTE_METADATA);
   return host.property(VIRTUAL_HOST_NAME, routeName) ? planOfName(host, VIRTUAL_HOST_METADATA) : null;
+}
+
+/**
+ * The plan of a plugin that has one in its configuration, for it serves no other route; else null. What is wrong with
+ * it is reported, and its requests are then served by what their route says.
+ */
+export function readPluginPlan(host: Host, configuration: View): Plan | null {
+  const problem = new Problem();
+  const plan = readOwnPlan(configuration, candidates, problem);
+  if (!problem.exists) return plan;
+  host.increment(Counter.SETTINGS_ERROR);
+  host.log(LogLevel.ERROR, "configuration: " + problem.toString());
+  return null;
 }
 
 function planOfName(host: Host, metadataOf: Bytes): Plan | null {

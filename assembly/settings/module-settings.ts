@@ -1,9 +1,12 @@
-import { View } from "../bytes";
+import { View, encode } from "../bytes";
+import { Candidates } from "../decide/candidates";
+import { Plan } from "../decide/plan";
 import { ModuleSettings } from "../proto/attempt_router/v1/ModuleSettings";
 import { MetadataField, findNamespace } from "../wire/metadata";
 import { readComposites } from "./composites";
 import { Fields } from "./fields";
 import { NAMESPACE } from "./namespace";
+import { readPlanFrom } from "./plan";
 import { Problem } from "./problem";
 import { readAvailability, readInterval } from "./route-settings";
 import { readStruct } from "./struct";
@@ -28,4 +31,21 @@ export function readModuleSettings(configuration: View, problem: Problem): Modul
   settings.availabilityIntervalMs = readInterval(fields);
   fields.finish();
   return settings;
+}
+
+/**
+ * The plan of the one route whose requests a plugin with this configuration gets (`ModuleSettings.route`); null where
+ * the configuration names none, so that the plugin serves all routes.
+ */
+export function readOwnPlan(configuration: View, candidates: Candidates, problem: Problem): Plan | null {
+  if (!findNamespace(configuration, MetadataField.FILTER_METADATA, NAMESPACE, struct)) return null;
+  const value = readStruct(struct);
+  if (value == null) return null;
+  const fields = new Fields(value, "", problem);
+  const route = fields.object("route");
+  if (route == null) return null;
+  const name = encode(fields.text("route_name"));
+  const plan = readPlanFrom(route, name, candidates, problem);
+  fields.finish();
+  return plan;
 }

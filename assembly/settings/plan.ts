@@ -15,7 +15,11 @@ import { Value } from "./value";
  * the form that decisions are made by. What is wrong is noted in `problem`; the result is then null.
  */
 export function readPlan(value: Value, name: Bytes, candidates: Candidates, problem: Problem): Plan | null {
-  const fields = new Fields(value, "", problem);
+  return readPlanFrom(new Fields(value, "", problem), name, candidates, problem);
+}
+
+/** As `readPlan`, from a message of which some fields may have been read. */
+export function readPlanFrom(fields: Fields, name: Bytes, candidates: Candidates, problem: Problem): Plan | null {
   const specifiers = fields.object("route_specifiers");
   const settings = readRouteSettings(fields, specifiers == null);
   fields.finish();

@@ -28,6 +28,7 @@ import {
   type SpecifierUse,
 } from "./priority-group.js";
 import { allowedClusters, selectsByHeader } from "./override.js";
+import { enableFilter, ownFilters, type OwnFilter } from "./own-filters.js";
 import { isPinned, pinnedCopies } from "./pin.js";
 import { routeFindings } from "./route-check.js";
 import { groupsOf, routeName } from "./settings.js";
@@ -180,18 +181,36 @@ class Planner {
     const perAttempt = routes.filter((route) => this.decidesPerAttempt(route));
     const everyCluster = dynamic && !this.options.attemptHeader;
     const place = this.upstreamPlace(routes, perAttempt.length > 0 || everyCluster);
-    wireConnectionManager(site, { place, settings }, this.options, this.plan.editor, this.plan.findings);
+    const own = place === "nowhere" && settings === undefined && !specified ? this.ownFilters(site, routes) : undefined;
+    const use = own === undefined ? { place, settings } : { place, settings, own: [...new Set(own.values())] };
+    wireConnectionManager(site, use, this.options, this.plan.editor, this.plan.findings);
     if (place === "nowhere") return;
     const anyCluster = everyCluster || perAttempt.some((route) => route.form === "HEADERS");
     this.noteUpstreamUse(site.listenerName, anyCluster ? undefined : clusterNames(perAttempt), place);
   }
 
-  /** What holds for one of the connection managers that take a RouteConfiguration holds for its routes. */
-  private chainBefore({ config }: RouteConfigSite): Chain {
-    const takers = this.resources.connectionManagers.filter(({ routeConfigs }) =>
+  /** The filters of the routes, which are switched on; undefined where one filter serves them all. */
+  private ownFilters(site: ConnectionManagerSite, routes: PriorityGroupRoute[]): Map<string, OwnFilter> | undefined {
+    const isShared = ({ config }: RouteConfigSite) => this.takersOf(config).length > 1;
+    if (site.routeConfigs.some(isShared) || routes.some(({ settings }) => groupsOf(settings).length === 0))
+      return undefined;
+    const own = ownFilters(site, routes, this.options);
+    for (const route of own === undefined ? [] : routes) {
+      const filter = own?.get(route.name);
+      if (filter !== undefined) enableFilter(route, filter, this.plan.editor);
+    }
+    return own;
+  }
+
+  private takersOf(config: Cursor): ConnectionManagerSite[] {
+    return this.resources.connectionManagers.filter(({ routeConfigs }) =>
       routeConfigs.some((site) => site.config.offset === config.offset),
     );
-    const chains = takers.map(({ manager }) => chainOf(manager, this.options));
+  }
+
+  /** What holds for one of the connection managers that take a RouteConfiguration holds for its routes. */
+  private chainBefore({ config }: RouteConfigSite): Chain {
+    const chains = this.takersOf(config).map(({ manager }) => chainOf(manager, this.options));
     return {
       changesHeader: chains.some((chain) => chain.changesHeader),
       pin: chains.some((chain) => chain.pin),

@@ -25,6 +25,8 @@ export const TYPE = {
   compositeCluster: `${GOOGLE}envoy.extensions.clusters.composite.v3.ClusterConfig`,
   internalListener: `${GOOGLE}envoy.extensions.bootstrap.internal_listener.v3.InternalListener`,
   rbac: `${GOOGLE}envoy.extensions.filters.http.rbac.v3.RBAC`,
+  filterConfig: `${GOOGLE}envoy.config.route.v3.FilterConfig`,
+  stringValue: `${GOOGLE}google.protobuf.StringValue`,
   metadata: `${GOOGLE}envoy.config.core.v3.Metadata`,
   upstreamTls: `${GOOGLE}envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext`,
 } as const;

@@ -4,6 +4,7 @@ import type { Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import { clusterFilters, type ConnectionManagerSite } from "./find.js";
 import type { ModuleSource, PlanOptions } from "./options.js";
+import type { OwnFilter } from "./own-filters.js";
 import { DOWNSTREAM_FILTER, METADATA_NAMESPACE, RESOLVE_FILTER, TYPE, UPSTREAM_FILTER } from "./types.js";
 
 /** What the filter chains of a connection manager need beside the downstream role. */
@@ -11,6 +12,8 @@ export interface ModuleUse {
   place: UpstreamPlace;
   /** ModuleSettings, in JSON form. */
   settings: Json | undefined;
+  /** The filters that stand in the place of the one for all routes. */
+  own?: readonly OwnFilter[];
 }
 
 /**
@@ -128,7 +131,9 @@ function wireChain(
     // Other filters may have cleared the route cache, and the module, which cannot resolve the route, would see none.
     const index = placeOf(filters, options);
     if (earlierFilters(chain, options).length > 0) editor.insertItem(chain.seq, index, RESOLVE);
-    editor.insertItem(chain.seq, index, wasmFilter(DOWNSTREAM_FILTER, "downstream", vmId, options, use.settings));
+    const shared = () => wasmFilter(DOWNSTREAM_FILTER, "downstream", vmId, options, use.settings);
+    const added = use.own?.map((own) => ownFilter(own, vmId, options)) ?? [shared()];
+    for (const filter of added) editor.insertItem(chain.seq, index, filter);
   }
   if (use.place !== "nowhere") wireRouter(router, vmId, use.place, options, editor);
 }
@@ -172,6 +177,18 @@ function wasmFilter(name: string, rootId: string, vmId: string, options: PlanOpt
   return { name, typed_config: { "@type": TYPE.wasm, config } };
 }
 
+function ownFilter({ name, id, settings }: OwnFilter, vmId: string, options: PlanOptions): Json {
+  const filter = wasmFilter(name, "downstream", vmId, options, settings) as { typed_config: { config: object } };
+  const { config } = filter.typed_config;
+  const { vm_config } = config as { vm_config: object };
+  const own = {
+    ...config,
+    // A virtual machine of its own, in updates of the listener too: it knows one route.
+    vm_config: { ...vm_config, configuration: { "@type": TYPE.stringValue, value: id } },
+  };
+  return { name, disabled: true, typed_config: { "@type": TYPE.wasm, config: own } } as Json;
+}
+
 function moduleCode(source: ModuleSource): Json {
   if (source.kind === "local") return { local: { filename: source.filename } };
   const http_uri = { uri: source.uri, cluster: source.cluster, timeout: "30s" };
@@ -212,12 +229,20 @@ function otherFiltersNamed(chain: Cursor, name: string, type: string): Finding[]
 
 const RESERVED = "which is the name of a filter that goes with the module";
 
+/** Whether the module stands in the chain of a connection manager already. */
+export function hasModule(manager: Cursor): boolean {
+  return manager.list("http_filters").some((filter) => isOurs(filter.field("name")?.string()));
+}
+
+function isOurs(name: string | undefined): boolean {
+  return name === RESOLVE_FILTER || /^attempt_router(_[0-9a-f]{16})?$/.test(name ?? "");
+}
+
 function earlierFilters(chain: Cursor, options: PlanOptions): Cursor[] {
   const filters = chain.items();
-  const ours = new Set<string | undefined>([DOWNSTREAM_FILTER, RESOLVE_FILTER]);
   return filters
     .slice(0, Math.max(placeOf(filters, options), 0))
-    .filter((filter) => !ours.has(filter.field("name")?.string()));
+    .filter((filter) => !isOurs(filter.field("name")?.string()));
 }
 
 function hasItems(cursor: Cursor | undefined): boolean {

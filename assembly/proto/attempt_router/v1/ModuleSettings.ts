@@ -4,6 +4,7 @@
 
 import { Writer, Reader } from "as-proto/assembly";
 import { CompositeCluster } from "./CompositeCluster";
+import { RouteSettings } from "./RouteSettings";
 import { Availability } from "./Availability";
 
 export class ModuleSettings {
@@ -21,6 +22,17 @@ export class ModuleSettings {
 
     writer.uint32(24);
     writer.uint32(message.availabilityIntervalMs);
+
+    const route = message.route;
+    if (route !== null) {
+      writer.uint32(34);
+      writer.fork();
+      RouteSettings.encode(route, writer);
+      writer.ldelim();
+    }
+
+    writer.uint32(42);
+    writer.string(message.routeName);
   }
 
   static decode(reader: Reader, length: i32): ModuleSettings {
@@ -44,6 +56,14 @@ export class ModuleSettings {
           message.availabilityIntervalMs = reader.uint32();
           break;
 
+        case 4:
+          message.route = RouteSettings.decode(reader, reader.uint32());
+          break;
+
+        case 5:
+          message.routeName = reader.string();
+          break;
+
         default:
           reader.skipType(tag & 7);
           break;
@@ -56,14 +76,20 @@ export class ModuleSettings {
   compositeClusters: Array<CompositeCluster>;
   availability: Availability;
   availabilityIntervalMs: u32;
+  route: RouteSettings | null;
+  routeName: string;
 
   constructor(
     compositeClusters: Array<CompositeCluster> = [],
     availability: Availability = 0,
-    availabilityIntervalMs: u32 = 0
+    availabilityIntervalMs: u32 = 0,
+    route: RouteSettings | null = null,
+    routeName: string = ""
   ) {
     this.compositeClusters = compositeClusters;
     this.availability = availability;
     this.availabilityIntervalMs = availabilityIntervalMs;
+    this.route = route;
+    this.routeName = routeName;
   }
 }
