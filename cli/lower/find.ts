@@ -81,11 +81,13 @@ export function everySpecifier(root: Cursor): { offset: number; path: string }[]
   return places;
 }
 
-/** As the type of an Any, or of a TypedStruct, whose URL may have any host. */
+/** As the type of an Any, misspelt or not, or of a TypedStruct, whose URL may have any host. */
 function namesSpecifier(key: string, type: string): boolean {
-  if (key === "@type") return type === TYPE.priorityGroup;
+  if (key === "@type") return type.includes(SPECIFIER_PACKAGE) && !type.endsWith(".PriorityGroupsOverride");
   return (key === "type_url" || key === "typeUrl") && type.split("/").at(-1) === TYPE.priorityGroup.split("/").at(-1);
 }
+
+const SPECIFIER_PACKAGE = "envoy.extensions.router.cluster_specifiers.priority_group.";
 
 function pathOf(nodes: readonly unknown[]): string {
   return nodes.reduce<string>((path, node, index) => {
