@@ -36,7 +36,7 @@ export function ownFilters(
   if (routes.length === 0 || dynamicRoutes || hasEarlierFilters(manager, options) || hasModule(manager))
     return undefined;
   if (manager.list("upgrade_configs").some((upgrade) => upgrade.list("filters").length > 0)) return undefined;
-  if (routeConfigs.some(({ config }) => isOpen(config))) return undefined;
+  if (routeConfigs.some(({ config }) => isOpen(config) || !isInside(config, manager))) return undefined;
   if (options.placeBefore !== undefined || !routes.every(isFixed)) return undefined;
   const byId = new Map(routes.map((route) => [digestOf(route), route]));
   if (byId.size > MAX_FILTERS) return undefined;
@@ -65,6 +65,12 @@ function isFixed({ form, pin, rereads, settings }: PriorityGroupRoute): boolean 
 
 function digestOf({ name }: PriorityGroupRoute): string {
   return name.slice(-16);
+}
+
+// Routes that stand elsewhere come by RDS, and an update of theirs must not need one of the listener.
+function isInside(config: Cursor, manager: Cursor): boolean {
+  const [start, , end] = manager.map?.range ?? [0, 0, 0];
+  return start <= config.offset && config.offset < end;
 }
 
 // Virtual hosts may come later, specifiers may change the route, or the user has a say in where the module runs.
