@@ -83,6 +83,10 @@ function allRows(upstreams: scenario.Upstreams, noop: string): Row[] {
     { name: "module, 1 retry", config: lowered(native(SINGLE, "a"), WASM) },
     { name: "native, 2 retries", config: native(SINGLE, "ab") },
     { name: "module, 2 retries", config: lowered(native(SINGLE, "ab"), WASM) },
+    ...Object.entries({ fail: scenario.FAILS, hold: scenario.HOLDS }).map(([how, when]) => {
+      const config = bootstrap(plain, upstreams, "", [], scenario.timeoutOverrides(10, when));
+      return { name: `module, ten specifiers that ${how}`, config: lowered(config, WASM) };
+    }),
     ...[0, 1, 10, 100].flatMap((kilobytes) => {
       const config = overriding(kilobytes * 1024);
       return [

@@ -21,8 +21,14 @@ export interface Upstreams {
 /** Which clusters fail, by the first letter of their names. */
 export type Failing = "" | "a" | "ab";
 
-/** A bootstrap whose route `/` has this action; `/plain` has a plain cluster. */
-export function bootstrap(action: Json, { ok, failing }: Upstreams, fails: Failing = "", filters: Json[] = []): string {
+/** A bootstrap whose route `/` has this action and these route specifiers; `/plain` has a plain cluster. */
+export function bootstrap(
+  action: Json,
+  { ok, failing }: Upstreams,
+  fails: Failing = "",
+  filters: Json[] = [],
+  specifiers: Json[] = [],
+): string {
   const router = { name: "router", typed_config: { "@type": `${GOOGLE}extensions.filters.http.router.v3.Router` } };
   const retry_policy = { retry_on: "5xx,reset,connect-failure", num_retries: 2, refresh_cluster_on_retry: true };
   const retry_back_off = { base_interval: "0.001s", max_interval: "0.002s" };
@@ -40,6 +46,7 @@ export function bootstrap(action: Json, { ok, failing }: Upstreams, fails: Faili
             {
               match: { prefix: "/" },
               route: { ...action, timeout: "0s", retry_policy: { ...retry_policy, retry_back_off } },
+              ...(specifiers.length > 0 ? { route_specifiers: specifiers } : {}),
             },
           ],
         },
@@ -84,6 +91,16 @@ export function priorityGroups(first: Json[], more: Json = {}): Json {
   };
   return specifier("priority_group", typed_config);
 }
+
+/** `count` route specifiers that override the time-out where `when` holds. */
+export function timeoutOverrides(count: number, when: Json): Json[] {
+  const typed_config = { "@type": "type.googleapis.com/attempt_router.v1.RouteOverride", when, timeout: "5s" };
+  return Array.from({ length: count }, (_, i) => ({ name: `s${i + 1}`, typed_config }));
+}
+
+/** A condition that holds for the requests of the benchmark, and one that fails at its first look at a header. */
+export const HOLDS = { methods: ["GET"] };
+export const FAILS = { headers: [{ name: "x-absent", present_match: true }] };
 
 /** A stock filter that does to the dynamic metadata what an external processor would: `size` bytes nobody asks for. */
 export function foreignMetadata(size: number): Json {
