@@ -4,6 +4,7 @@
 import { Bytes, View, encode } from "../bytes";
 import { Cursor, Wire } from "../wire/cursor";
 import { MetadataField, findNamespace } from "../wire/metadata";
+import { readPair } from "../wire/pair";
 import { isUtf8 } from "../wire/utf8";
 import { ValueKind, ValueView, readField } from "../wire/value-view";
 
@@ -217,14 +218,7 @@ const clusterReader = new ClusterReader();
 
 // Sets `out` to the message inside a serialized google.protobuf.Any of the override's type.
 function unpackAny(any: View, out: View): bool {
-  out.set(0, 0);
-  text.set(0, 0);
-  outer.reset(any.ptr, any.length);
-  while (outer.next()) {
-    if (outer.isBytes(1)) text.set(outer.ptr, outer.length);
-    else if (outer.isBytes(2)) out.set(outer.ptr, outer.length);
-  }
-  if (outer.malformed) return false;
+  if (!readPair(any.ptr, any.length, text, out)) return false;
   let slash = text.length - 1;
   while (slash >= 0 && text.at(slash) != SLASH) slash--;
   if (slash < 0) return false;

@@ -1,8 +1,8 @@
 import { Bytes, View } from "../bytes";
 import { Cursor } from "./cursor";
+import { readPair } from "./pair";
 
 const entries = new Cursor();
-const entry = new Cursor();
 const key = new View();
 const value = new View();
 
@@ -30,14 +30,7 @@ export function findNamespace(metadata: View, field: u32, namespace: Bytes, out:
 
 // Sets `out` to the value of the map entry at `entries` if its key is `namespace`.
 function readEntry(namespace: Bytes, out: View): bool {
-  key.set(0, 0);
-  value.set(0, 0);
-  entry.reset(entries.ptr, entries.length);
-  while (entry.next()) {
-    if (entry.isBytes(1)) key.set(entry.ptr, entry.length);
-    else if (entry.isBytes(2)) value.set(entry.ptr, entry.length);
-  }
-  if (entry.malformed || !key.equals(namespace)) return false;
+  if (!readPair(entries.ptr, entries.length, key, value) || !key.equals(namespace)) return false;
   out.set(value.ptr, value.length);
   return true;
 }

@@ -1,5 +1,6 @@
 import { Bytes, View } from "../bytes";
 import { Cursor, Wire } from "./cursor";
+import { readPair } from "./pair";
 
 /** Which member of a `google.protobuf.Value` is set, by field number. */
 export namespace ValueKind {
@@ -16,7 +17,7 @@ export namespace ValueKind {
 }
 
 const fields = new Cursor();
-const entry = new Cursor();
+const value = new View();
 const members = new Cursor();
 const key = new View();
 
@@ -66,16 +67,6 @@ export function readField(struct: View, name: Bytes, out: ValueView): void {
 
 // The map entry at `fields`: its value if its key is `name`.
 function readEntry(name: Bytes, out: ValueView): void {
-  let valuePtr: usize = 0;
-  let valueLength = 0;
-  key.set(0, 0);
-  entry.reset(fields.ptr, fields.length);
-  while (entry.next()) {
-    if (entry.isBytes(1)) key.set(entry.ptr, entry.length);
-    else if (entry.isBytes(2)) {
-      valuePtr = entry.ptr;
-      valueLength = entry.length;
-    }
-  }
-  if (!entry.malformed && key.equals(name)) out.read(valuePtr, valueLength);
+  const read = readPair(fields.ptr, fields.length, key, value);
+  if (read && key.equals(name)) out.read(value.ptr, value.length);
 }
