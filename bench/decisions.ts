@@ -17,8 +17,9 @@ const { values } = parseArgs({ options: { json: { type: "string" } } });
 const host = WasmHost.load(WASM);
 const results: Record<string, number> = {};
 const base = measure({ routeName: "plain" });
-for (const [index, [name, spec]] of Object.entries(rows()).entries()) {
-  process.stderr.write(`[${index + 1}/${Object.keys(rows()).length}] ${name}\n`);
+const entries = Object.entries(rows());
+for (const [index, [name, spec]] of entries.entries()) {
+  process.stderr.write(`[${index + 1}/${entries.length}] ${name}\n`);
   results[name] = Math.round(measure(spec) - base);
   process.stdout.write(`| ${name} | ${results[name]} |\n`);
 }
