@@ -9,6 +9,7 @@ import { stringify } from "yaml";
 import { lower } from "../../cli/lower.js";
 import { envoyVersions } from "../../tools/envoy/binary.js";
 import { ANY_PORT } from "../../tools/envoy/process.js";
+import { unusedPort } from "../../tools/ports.js";
 import { awaitRound } from "../support/availability.js";
 import { WASM } from "../support/lowering.js";
 import { Serving } from "../support/serving.js";
@@ -148,7 +149,7 @@ describe.each(versions)("Envoy %s", (version) => {
   });
 
   test("reads the admin interface instead where the route says so", async () => {
-    const adminPort = await freePort();
+    const adminPort = await unusedPort();
     const admin = { address: "0.0.0.0", port_value: adminPort };
     const { envoy } = await start(
       version,
@@ -270,16 +271,6 @@ function writeEndpoints(name: string, ports: number[]): void {
   const type = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
   writeFileSync(`${file}.new`, stringify({ resources: [{ "@type": type, ...assignment(name, ports) }] }));
   renameSync(`${file}.new`, file);
-}
-
-/** A port that was free a moment ago: Envoy has to be told the port of its admin interface. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port: free } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return free;
 }
 
 /** A server that answers every request with `status`. */

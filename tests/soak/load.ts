@@ -66,13 +66,3 @@ async function get(agent: Agent, port: number, path: string): Promise<{ status: 
     call.end();
   });
 }
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}

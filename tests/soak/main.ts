@@ -14,7 +14,8 @@ import { lower } from "../../cli/lower.js";
 import { envoyVersions } from "../../tools/envoy/binary.js";
 import { ANY_PORT, EnvoyProcess } from "../../tools/envoy/process.js";
 import { WASM } from "../support/lowering.js";
-import { freePort, Load } from "./load.js";
+import { unusedPort } from "../../tools/ports.js";
+import { Load } from "./load.js";
 import { cpuByThread } from "./cpu.js";
 
 const { values } = parseArgs({
@@ -49,7 +50,7 @@ type Json = Record<string, unknown>;
 const directory = mkdtempSync(join(tmpdir(), "attempt-router-soak-"));
 const file = join(directory, "clusters.json");
 const load = await Load.start(composites);
-const adminPort = values.admin ? await freePort() : 0;
+const adminPort = values.admin ? await unusedPort() : 0;
 /** When each cluster changed last, and whether it has a host. */
 const changed = new Float64Array(clusterCount);
 const up = Array.from({ length: clusterCount }, () => true);
