@@ -35,6 +35,12 @@ export class View {
     return this.length >= other.length && memory.compare(this.ptr, changetype<usize>(other), other.length) == 0;
   }
 
+  /** Below 0, 0 or above 0, as these bytes come before the other's in byte order, are equal, or come after. */
+  compare(other: View): i32 {
+    const order = memory.compare(this.ptr, other.ptr, min(this.length, other.length));
+    return order != 0 ? order : this.length - other.length;
+  }
+
   /** A copy that outlives the range. */
   copy(): Bytes {
     const bytes = new StaticArray<u8>(this.length);

@@ -1,4 +1,5 @@
 import { proxy_log } from "./imports";
+import { decimal } from "../text";
 
 const CRITICAL: u32 = 5;
 
@@ -7,7 +8,7 @@ export function abort(message: string | null, file: string | null, line: u32, co
   const text =
     "attempt_router: aborted: " +
     (message != null ? message : "no message") +
-    (file != null ? " at " + file + ":" + line.toString() + ":" + column.toString() : "");
+    (file != null ? " at " + file + ":" + decimal(line) + ":" + decimal(column) : "");
   const bytes = String.UTF8.encode(text);
   proxy_log(CRITICAL, changetype<usize>(bytes), bytes.byteLength);
   unreachable();

@@ -2,6 +2,7 @@
 // same cluster on both. The functions work on bytes that the caller read from the request.
 
 import { Bytes, View } from "../bytes";
+import { Lines } from "../wire/header-pairs";
 import { xxhash64 } from "./xxhash64";
 
 /** What a hash policy hashes. */
@@ -43,10 +44,10 @@ export class CombinedHash {
 }
 
 /** Hash of a header: its lines in byte order, each seeded with the hash of those before. Sorts `lines`. */
-export function hashLines(lines: Array<View>): u64 {
-  lines.sort(compareBytes);
+export function hashLines(lines: Lines): u64 {
+  lines.sort();
   let hash: u64 = 0;
-  for (let i = 0; i < lines.length; i++) hash = xxhash64(lines[i].ptr, lines[i].length, hash);
+  for (let i = 0; i < lines.length; i++) hash = xxhash64(lines.at(i).ptr, lines.at(i).length, hash);
   return hash;
 }
 
@@ -113,11 +114,6 @@ const EQUALS: u8 = 0x3d;
 const QUESTION_MARK: u8 = 0x3f;
 const OPEN_BRACKET: u8 = 0x5b;
 const CLOSE_BRACKET: u8 = 0x5d;
-
-function compareBytes(a: View, b: View): i32 {
-  const order = memory.compare(a.ptr, b.ptr, min(a.length, b.length));
-  return order != 0 ? order : a.length - b.length;
-}
 
 // Position of `char` in [start, end), or `end`.
 function indexOf(text: View, char: u8, start: i32, end: i32): i32 {

@@ -1,6 +1,7 @@
 // Attribute paths, filter state keys and header names, encoded once.
 
 import { Bytes, encode } from "../bytes";
+import { decimal } from "../text";
 
 export const ROUTE_NAME = encode("xds\0route_name");
 export const ROUTE_METADATA = encode("xds\0route_metadata");
@@ -53,14 +54,14 @@ const slotHeaders = new Array<Bytes>();
 
 /** Key of the slot of an attempt (1, 2, …). */
 export function slotKey(attempt: i32): Bytes {
-  while (slotKeys.length < attempt) slotKeys.push(encode("attempt_router." + (slotKeys.length + 1).toString()));
+  while (slotKeys.length < attempt) slotKeys.push(encode("attempt_router." + decimal(slotKeys.length + 1)));
   return unchecked(slotKeys[attempt - 1]);
 }
 
 /** Header of an attempt (1, 2, …) in SlotForm.HEADERS. */
 export function slotHeader(attempt: i32): Bytes {
   while (slotHeaders.length < attempt) {
-    slotHeaders.push(encode("x-attempt-router-cluster-" + (slotHeaders.length + 1).toString()));
+    slotHeaders.push(encode("x-attempt-router-cluster-" + decimal(slotHeaders.length + 1)));
   }
   return unchecked(slotHeaders[attempt - 1]);
 }

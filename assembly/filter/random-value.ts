@@ -12,7 +12,7 @@ import { HeaderNumber } from "../decide/header-number";
 import { Plan, RandomSource } from "../decide/plan";
 import { Random } from "../decide/random";
 import { xxhash64 } from "../decide/xxhash64";
-import { HeaderPairs } from "../wire/header-pairs";
+import { Lines, readLines } from "../wire/header-pairs";
 import { Host } from "../host/host";
 import { Counter } from "./counters";
 import { report } from "./report";
@@ -22,6 +22,7 @@ const number = new HeaderNumber();
 const combined = new CombinedHash();
 const text = new View();
 const part = new View();
+const lines = new Lines();
 
 let internal = new Random(0);
 
@@ -81,16 +82,16 @@ function addHash(host: Host, policy: HashPolicy): void {
 
 function addHeader(host: Host, policy: HashPolicy): void {
   if (!host.requestHeaders(text)) return;
-  const lines = new HeaderPairs(text).lines(policy.name);
+  readLines(text, policy.name, lines);
   if (lines.length > 0) combined.add(hashLines(lines));
   host.release(text);
 }
 
 function addCookie(host: Host, policy: HashPolicy): void {
   if (!host.requestHeaders(text)) return;
-  const lines = new HeaderPairs(text).lines(COOKIE_HEADER);
+  readLines(text, COOKIE_HEADER, lines);
   let found = false;
-  for (let i = 0; i < lines.length && !found; i++) found = findCookie(lines[i], policy.name, part);
+  for (let i = 0; i < lines.length && !found; i++) found = findCookie(lines.at(i), policy.name, part);
   if (found && part.length > 0) combined.add(xxhash64(part.ptr, part.length, 0));
   host.release(text);
 }

@@ -30,7 +30,7 @@ export abstract class Host {
   /** Value of a request header; of several lines the first. */
   abstract requestHeader(name: Bytes, out: View): bool;
 
-  /** All request headers in the ABI's serialized form, see `HeaderPairs`. */
+  /** All request headers in the ABI's serialized form, see `readLines`. */
   abstract requestHeaders(out: View): bool;
 
   abstract removeRequestHeader(name: Bytes): void;

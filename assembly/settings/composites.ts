@@ -5,6 +5,7 @@ import { Candidates } from "../decide/candidates";
 import { Candidate, Composite, NO_HOST } from "../decide/composite";
 import { CompositeCluster } from "../proto/attempt_router/v1/CompositeCluster";
 import { ClusterEntry } from "../proto/attempt_router/v1/CompositeCluster/ClusterEntry";
+import { decimal } from "../text";
 import { Fields } from "./fields";
 
 const FIELD = "composite_clusters";
@@ -16,7 +17,7 @@ export function readComposites(fields: Fields): CompositeCluster[] {
   for (let i = 0; i < values.length; i++) composites.push(readComposite(fields.element(FIELD, i, values[i])));
   const marks = new StaticArray<Mark>(composites.length);
   for (let i = 0; i < composites.length; i++) {
-    const place = FIELD + "[" + i.toString() + "].clusters";
+    const place = FIELD + "[" + decimal(i) + "].clusters";
     if (isCyclic(composites, i, marks)) fields.note(place, "clusters that do not lead back to this one", "a cycle");
   }
   return composites;

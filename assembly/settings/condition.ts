@@ -10,6 +10,7 @@ import {
 } from "../decide/condition";
 import { HeaderName } from "../decide/request-view";
 import { TextMatch, TextMatchKind } from "../decide/text-match";
+import { decimal } from "../text";
 import { Fields } from "./fields";
 
 /** Conditions inside conditions; no file that means it has so many. */
@@ -38,7 +39,7 @@ function readOthers(fields: Fields, condition: Condition, depth: i32): void {
   const anyOf = fields.list("any_of");
   const not = fields.object("not");
   if (depth > MAX_DEPTH) {
-    fields.note("", "conditions that are nested at most " + MAX_DEPTH.toString() + " deep", "more");
+    fields.note("", "conditions that are nested at most " + decimal(MAX_DEPTH) + " deep", "more");
     return;
   }
   const conditions = new StaticArray<Condition>(anyOf.length);
@@ -68,7 +69,7 @@ function readTextMatch(fields: Fields, canIgnoreCase: bool): TextMatch {
     text = i == 0 ? fields.text(TEXT_MATCHES[i]) : fields.requiredText(TEXT_MATCHES[i]);
     found++;
   }
-  if (found != 1) fields.note("", "one of exact, prefix, suffix, contains", found.toString() + " of them");
+  if (found != 1) fields.note("", "one of exact, prefix, suffix, contains", decimal(found) + " of them");
   fields.finish();
   return new TextMatch(kind, ignoreCase ? encodeLowerCase(text) : encode(text), ignoreCase);
 }
@@ -123,7 +124,7 @@ function readValueMatch(fields: Fields): ValueMatch {
   const hasPresent = fields.has("present_match");
   const kinds = <i32>(text != null) + <i32>(number != null) + <i32>hasBool + <i32>hasPresent;
   if (kinds != 1) {
-    fields.note("", "one of string_match, bool_match, double_match, present_match", kinds.toString() + " of them");
+    fields.note("", "one of string_match, bool_match, double_match, present_match", decimal(kinds) + " of them");
   }
   const match = new ValueMatch(kindOf(text, number, hasBool));
   if (text != null) match.text = readTextMatch(text, true);

@@ -1,4 +1,5 @@
 import { Bytes, decode } from "../bytes";
+import { decimal } from "../text";
 import { Problem } from "./problem";
 import { Kind, Value } from "./value";
 
@@ -79,7 +80,7 @@ export class Fields {
 
   /** As `requiredWhole`, of the element of the list `name`. */
   wholeElement(name: string, index: i32, value: Value, low: u32, high: u32): u32 {
-    return this.wholeOf(name + "[" + index.toString() + "]", value, low, high);
+    return this.wholeOf(name + "[" + decimal(index) + "]", value, low, high);
   }
 
   /** A number, or one in decimal notation in a string. */
@@ -97,7 +98,7 @@ export class Fields {
     if (value == null) return -1;
     const digits = value.kind == Kind.STRING ? value.text.length - 1 : -1;
     const isSeconds = digits > 0 && value.text[digits] == SMALL_S;
-    const seconds = isSeconds ? decimal(value.text.slice<Bytes>(0, digits)) : NaN;
+    const seconds = isSeconds ? parseDecimal(value.text.slice<Bytes>(0, digits)) : NaN;
     if (seconds >= 0 && seconds <= MAX_SECONDS) return <i64>(seconds * 1000 + 1e-6);
     this.problem.noteValue(this.at(name), "a duration in seconds, like 0.25s", value);
     return -1;
@@ -110,7 +111,7 @@ export class Fields {
     for (let i = 0; i < items.length; i++) {
       texts[i] = items[i].text;
       if (items[i].kind == Kind.STRING && texts[i].length > 0) continue;
-      this.problem.noteValue(this.at(name) + "[" + i.toString() + "]", "a string that is not empty", items[i]);
+      this.problem.noteValue(this.at(name) + "[" + decimal(i) + "]", "a string that is not empty", items[i]);
     }
     return texts;
   }
@@ -142,7 +143,7 @@ export class Fields {
 
   /** The fields of an object that is an element of the list `name`. */
   element(name: string, index: i32, value: Value): Fields {
-    return new Fields(value, this.at(name) + "[" + index.toString() + "]", this.problem);
+    return new Fields(value, this.at(name) + "[" + decimal(index) + "]", this.problem);
   }
 
   /** The fields of the object `name`, or null where it is absent. */
@@ -166,7 +167,7 @@ export class Fields {
     const number = value == null ? NaN : numberOf(value);
     // NaN fails every comparison.
     if (number == Math.trunc(number) && number >= <f64>low && number <= <f64>high) return <u32>number;
-    const expected = "a whole number from " + low.toString() + " to " + high.toString();
+    const expected = "a whole number from " + decimal(low) + " to " + decimal(high);
     this.problem.noteValue(this.at(name), expected, value);
     return low;
   }
@@ -174,11 +175,11 @@ export class Fields {
 
 function numberOf(value: Value): f64 {
   if (value.kind == Kind.NUMBER) return value.number;
-  return value.kind == Kind.STRING ? decimal(value.text) : NaN;
+  return value.kind == Kind.STRING ? parseDecimal(value.text) : NaN;
 }
 
 // Digits with at most one point among them; up to 15 digits, which a double holds exactly.
-function decimal(text: Bytes): f64 {
+function parseDecimal(text: Bytes): f64 {
   const negative = text.length > 0 && text[0] == MINUS;
   let number: f64 = 0;
   let scale: f64 = 0;

@@ -1,5 +1,6 @@
 import { Bytes, decode, encode, encodeLowerCase, sameBytes } from "../bytes";
 import { TransformAction, transform } from "../specifiers/header-transforms";
+import { decimal } from "../text";
 import { Fields } from "./fields";
 
 const ACTIONS: string[] = [
@@ -9,6 +10,7 @@ const ACTIONS: string[] = [
   "OVERWRITE_IF_EXISTS",
 ];
 const HOST = encode("host");
+const PERCENT: u8 = 0x25;
 const NOTHING: Bytes = new StaticArray<u8>(0);
 
 /**
@@ -22,7 +24,7 @@ export function readHeaderTransforms(fields: Fields, toAdd: string, toRemove: st
   const removed = fields.bytesList(toRemove, false);
   for (let i = 0; i < removed.length; i++) {
     const name = decode(removed[i]);
-    const place = toRemove + "[" + i.toString() + "]";
+    const place = toRemove + "[" + decimal(i) + "]";
     if (!isHeaderName(name)) fields.note(place, "a header that may be changed", '"' + name + '"');
     removals = removals.concat<Bytes>(transform(TransformAction.REMOVE, encodeLowerCase(name), NOTHING));
   }
@@ -51,25 +53,25 @@ function readOption(option: Fields, action: TransformAction): Bytes {
   const value = plainValue(header);
   header.finish();
   if (value.length == 0 && !keepsEmpty) return NOTHING;
-  return transform(action, encodeLowerCase(key), encode(value));
+  return transform(action, encodeLowerCase(key), value);
 }
 
 // `%%` is a percent sign; a formatter is Envoy's to evaluate, and the module has none.
-function plainValue(header: Fields): string {
-  const value = header.text("value");
-  if (value.indexOf("%") < 0 && isHeaderValue(value)) return value;
-  const plain = value.replaceAll("%%", "");
-  if (plain.indexOf("%") >= 0) header.note("value", "a value without % formatters", '"' + value + '"');
-  if (!isHeaderValue(value)) header.note("value", "a value without control characters", "one with");
-  return value.replaceAll("%%", "%");
-}
-
-function isHeaderValue(value: string): bool {
+function plainValue(header: Fields): Bytes {
+  const text = header.text("value");
+  const value = encode(text);
+  let length = 0;
   for (let i = 0; i < value.length; i++) {
-    const char = value.charCodeAt(i);
-    if (char == 0 || char == 0x0a || char == 0x0d) return false;
+    const char = value[i];
+    if (char == 0 || char == 0x0a || char == 0x0d) {
+      header.note("value", "a value without control characters", "one with");
+    }
+    if (char == PERCENT && (++i == value.length || value[i] != PERCENT)) {
+      header.note("value", "a value without % formatters", '"' + text + '"');
+    }
+    value[length++] = char;
   }
-  return true;
+  return value.slice<Bytes>(0, length);
 }
 
 /** Whether a header of that name may be written: not the pseudo headers and not `host`, as natively. */

@@ -10,6 +10,7 @@ import { QueryParameter } from "../proto/attempt_router/v1/HashPolicy/QueryParam
 import { RouteSettings } from "../proto/attempt_router/v1/RouteSettings";
 import { PriorityGroupClusterSpecifier } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroupClusterSpecifier";
 import { BoolValue } from "../proto/google/protobuf/BoolValue";
+import { decimal } from "../text";
 import { readComposites } from "./composites";
 import { Fields } from "./fields";
 import { readGroups } from "./groups";
@@ -117,7 +118,7 @@ function readHashPolicy(fields: Fields): HashPolicy {
     fields.note(
       "policy_specifier",
       "one of header, cookie, connection_properties, query_parameter",
-      sources.toString() + " of them",
+      decimal(sources) + " of them",
     );
   }
   fields.finish();

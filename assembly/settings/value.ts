@@ -1,4 +1,5 @@
 import { Bytes, decode } from "../bytes";
+import { formatNumber } from "../text";
 
 /** Kinds of a value, as `google.protobuf.Value` has them. */
 export enum Kind {
@@ -37,8 +38,3 @@ export class Value {
 const EMPTY: Bytes = new StaticArray<u8>(0);
 const NO_NAMES = new Array<Bytes>();
 const NO_ITEMS = new Array<Value>();
-
-function formatNumber(number: f64): string {
-  const isWhole = number == Math.trunc(number) && Math.abs(number) < 1e15;
-  return isWhole ? (<i64>number).toString() : number.toString();
-}

@@ -8,6 +8,7 @@ import { readGroups } from "../settings/groups";
 import { readHeaderTransforms } from "../settings/header-transforms";
 import { compileGroups } from "../settings/compile";
 import { ValueKind, ValueView } from "../wire/value-view";
+import { decimal } from "../text";
 import { DelegatingRoute, RetryOverride, Route } from "./route";
 import { OnRouteResult, RouteSpecifier, SpecifierContext, SpecifierType, apply, pass } from "./specifier";
 
@@ -117,7 +118,7 @@ export class RouteOverrideType extends SpecifierType {
     const result = new RouteOverride();
     readCluster(fields, context.name, result);
     const timeout = fields.duration("timeout");
-    if (timeout >= 0) result.timeout = encode(timeout.toString());
+    if (timeout >= 0) result.timeout = encode(decimal(timeout));
     const retry = fields.object("retry_policy");
     if (retry != null) result.retry = readRetry(retry);
     result.request = readHeaderTransforms(fields, "request_headers_to_add", "request_headers_to_remove");
@@ -154,7 +155,7 @@ function readCluster(fields: Fields, name: string, out: RouteOverride): void {
   }
   if (forms > 1) {
     const known = "cluster, weighted_clusters, cluster_header, cluster_metadata, priority_groups";
-    fields.note("", "at most one of " + known, forms.toString() + " of them");
+    fields.note("", "at most one of " + known, decimal(forms) + " of them");
   }
 }
 
@@ -190,14 +191,14 @@ function readRetry(fields: Fields): RetryOverride {
   const retry = new RetryOverride();
   retry.retryOn = encode(fields.text("retry_on"));
   const count: u32 = fields.has("num_retries") ? fields.whole("num_retries", 0, u32.MAX_VALUE) : 1;
-  retry.numRetries = encode(count.toString());
+  retry.numRetries = encode(decimal(count));
   const perTry = fields.duration("per_try_timeout");
-  if (perTry >= 0) retry.perTryTimeout = encode(perTry.toString());
+  if (perTry >= 0) retry.perTryTimeout = encode(decimal(perTry));
   const codes = fields.list("retriable_status_codes");
   let joined = "";
   for (let i = 0; i < codes.length; i++) {
     const code = fields.wholeElement("retriable_status_codes", i, codes[i], 100, 599);
-    joined += (i > 0 ? "," : "") + code.toString();
+    joined += (i > 0 ? "," : "") + decimal(code);
   }
   retry.retriableStatusCodes = encode(joined);
   fields.finish();

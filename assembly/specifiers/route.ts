@@ -1,5 +1,6 @@
 import { Bytes, encode } from "../bytes";
 import { Plan } from "../decide/plan";
+import { decimal } from "../text";
 import { inOrder } from "./header-transforms";
 
 /** A retry policy that replaces a route's, as the values of the router's request headers; empty: not set. */
@@ -157,7 +158,7 @@ export class DelegatingRoute extends Route {
   }
 
   setTimeout(milliseconds: u64): void {
-    this.ownTimeout = encode(milliseconds.toString());
+    this.ownTimeout = encode(decimal(milliseconds));
   }
 
   setTimeoutBytes(milliseconds: Bytes): void {

@@ -1,6 +1,6 @@
 import { Bytes } from "../bytes";
 
-/** Writes the ABI's serialized header map, see `HeaderPairs`: `texts` are names and values in turn. */
+/** Writes the ABI's serialized header map, see `readLines`: `texts` are names and values in turn. */
 export function headerPairs(texts: StaticArray<Bytes>): Bytes {
   const count = texts.length / 2;
   let size = 4 + 4 * texts.length;

@@ -18,6 +18,7 @@ const EXPORTS: Readonly<Record<string, string>> = {
 };
 const REQUIRED = ["memory", "_initialize", "malloc", "proxy_abi_version_0_2_1", "proxy_on_request_headers"];
 const START_SECTION = 8;
+const MAX_BYTES = 64 * 1024;
 
 describe("the built module", () => {
   let bytes: Buffer;
@@ -38,6 +39,10 @@ describe("the built module", () => {
     const exported = WebAssembly.Module.exports(module).map(({ name }) => name);
     expect(exported.filter((name) => !Object.hasOwn(EXPORTS, name))).toEqual([]);
     expect(exported).toEqual(expect.arrayContaining(REQUIRED));
+  });
+
+  it(`is smaller than ${MAX_BYTES} bytes`, () => {
+    expect(bytes.length).toBeLessThan(MAX_BYTES);
   });
 
   it("has no start section", () => {
