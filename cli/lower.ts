@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { InputError, type Finding, type Warning } from "./findings.js";
+import { mayListRoutes, nameLoweredRoutes } from "./lower/allow-lists.js";
 import { settingsFinding } from "./lower/map-errors.js";
 import { moduleValidator, type SettingsValidator } from "./lower/module-check.js";
 import type { FailurePolicy, ModuleSource, PlanOptions } from "./lower/options.js";
@@ -66,7 +67,14 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
     requireModule(builtModulePath());
   }
   const output = write(source, plan, planOptions);
-  return { text: output, warnings: plan.warnings };
+  return { text: output === source.text ? output : withLoweredNames(source, output), warnings: plan.warnings };
+}
+
+/** Once all routes have their names, what looks them up by name can follow. */
+function withLoweredNames(source: Source, text: string): string {
+  if (!mayListRoutes(text)) return text;
+  const named = nameLoweredRoutes(parseRound(source, text));
+  return named === undefined ? text : checked(source.file, named);
 }
 
 /** The module that the output names, where this machine has it: it may know specifiers that the built one does not. */

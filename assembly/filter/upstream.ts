@@ -1,7 +1,7 @@
 import { Bytes, View } from "../bytes";
 import { Plan, SlotForm } from "../decide/plan";
 import { Host } from "../host/host";
-import { ATTEMPT_COUNT_ATTRIBUTE, ONE_SLOT_KEY, RANDOM_KEY, slotKey } from "./names";
+import { ATTEMPT_COUNT_ATTRIBUTE, ONE_SLOT_KEY, RANDOM_KEY, ROUTE_KEY, slotKey } from "./names";
 import { decideAttempt, finishDecision, startDecision } from "./request";
 import { planOfRoute } from "./route-plan";
 import { writeSlotHeader } from "./slot-headers";
@@ -11,17 +11,39 @@ const value = new View();
 
 /**
  * The upstream role, first in the upstream chain and called once per attempt: decides the next attempt while this one
- * starts, for the plans that cannot be written down when the request begins.
+ * starts, for the plans that cannot be written down when the request begins. Whether the response's headers are of
+ * interest.
  */
-export function onUpstreamRequest(host: Host): void {
+export function onUpstreamRequest(host: Host): bool {
   const plan = planOfRoute(host);
-  if (plan != null && plan.decidesPerAttempt) decideNext(host, plan);
+  if (plan == null || !plan.decidesPerAttempt) return false;
+  decideNext(host, plan);
+  if (plan.pin && plan.slotForm == SlotForm.ONE_SLOT) unpin(host);
+  return awaitsMetadata(plan);
 }
 
 /** The upstream role once more, when the attempt has failed: the clusters that have a host may be others by now. */
 export function decideAgain(host: Host): void {
   const plan = planOfRoute(host);
   if (plan != null && plan.skipsClusters) decideNext(host, plan);
+}
+
+/** And when its response has passed the other upstream filters, which may have written metadata. */
+export function readMetadataAgain(host: Host): void {
+  const plan = planOfRoute(host);
+  if (plan != null && awaitsMetadata(plan)) decideNext(host, plan);
+}
+
+// Once the response is there, request headers cannot be written any more.
+function awaitsMetadata(plan: Plan): bool {
+  return plan.readMetadataPerAttempt && plan.slotForm != SlotForm.HEADERS;
+}
+
+// From here on the proxy resolves the route again only to see where an internal redirect leads. In the other forms the
+// attempt count tells.
+function unpin(host: Host): void {
+  value.set(0, 0);
+  host.setProperty(ROUTE_KEY, value);
 }
 
 function decideNext(host: Host, plan: Plan): void {

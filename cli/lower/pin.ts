@@ -2,7 +2,7 @@ import type { Json } from "../yaml/scalar.js";
 import { snakeCase, type Cursor } from "../yaml/cursor.js";
 import type { PriorityGroupRoute } from "./priority-group.js";
 import { isMessage } from "./settings.js";
-import { GIVEN_KEY, METADATA_NAMESPACE, PIN_KEY } from "./types.js";
+import { ATTEMPT_COUNT_HEADER, GIVEN_KEY, METADATA_NAMESPACE, PIN_KEY } from "./types.js";
 
 type Message = { [key: string]: Json };
 
@@ -37,7 +37,11 @@ function pinnedCopy(planned: PriorityGroupRoute, copy: Message, match: Message, 
   const metadata = submessage(copy, "metadata");
   const filterMetadata = metadata["filter_metadata"];
   return {
-    match: { ...match, filter_state: [{ key: PIN_KEY, string_match: { exact: planned.name } }] },
+    match: {
+      ...match,
+      ...beforeTheRouter(planned),
+      filter_state: [{ key: PIN_KEY, string_match: { exact: planned.name } }],
+    },
     ...without(copy, ["match", "name", "metadata", "route"]),
     name: planned.name,
     metadata: {
@@ -46,6 +50,15 @@ function pinnedCopy(planned: PriorityGroupRoute, copy: Message, match: Message, 
     },
     route,
   };
+}
+
+/**
+ * The router sends the attempt count, and has a route resolved again only to see where an internal redirect leads: that
+ * is not kept on the route of the request. In one slot for all attempts the upstream role takes the name away instead.
+ */
+function beforeTheRouter({ form }: PriorityGroupRoute): Message {
+  if (form === "ONE_SLOT") return {};
+  return { headers: [{ name: ATTEMPT_COUNT_HEADER, present_match: true, invert_match: true }] };
 }
 
 function routeAction(planned: PriorityGroupRoute, action: Message, selection: Message): Message {

@@ -75,10 +75,15 @@ export function routeSettings(
  * `use` tells apart the routes of a virtual host that share name and settings (0 for the first).
  */
 export function routeName(original: string | undefined, settings: RouteSettings, use = 0): string {
-  const name = (original ?? "").replace(SUFFIX, "");
+  const name = originalName(original ?? "");
   const content: Json = settings["pin"] === true ? { name, settings, use } : settings;
   const digest = createHash("sha256").update(canonicalJson(content)).digest("hex");
   return `${name}@ar-${digest.slice(0, 16)}`;
+}
+
+/** What a route was called before it was lowered; the name itself where it was not. */
+export function originalName(name: string): string {
+  return name.replace(SUFFIX, "");
 }
 
 /** JSON with sorted keys and no spaces. */

@@ -22,6 +22,7 @@ export const TYPE = {
   resource: `${GOOGLE}envoy.service.discovery.v3.Resource`,
   route: `${GOOGLE}envoy.config.route.v3.Route`,
   routeList: `${GOOGLE}envoy.config.route.v3.RouteList`,
+  allowListedRoutes: `${GOOGLE}envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig`,
   compositeCluster: `${GOOGLE}envoy.extensions.clusters.composite.v3.ClusterConfig`,
   internalListener: `${GOOGLE}envoy.extensions.bootstrap.internal_listener.v3.InternalListener`,
   rbac: `${GOOGLE}envoy.extensions.filters.http.rbac.v3.RBAC`,

@@ -139,6 +139,17 @@ describe("one slot", () => {
     expect(host.lent).toBe(0);
   });
 
+  test("takes the pin away once the router runs", () => {
+    const settings = twoGroups([entry("slot_form", stringValue("ONE_SLOT")), entry("pin", boolValue(true))]);
+    const host = hostOnRoute("r@ar-00000000000000e3", settings);
+    pick(host, "80");
+    onDownstreamRequest(host);
+    expect(host.state("attempt_router.route")).toBe("r@ar-00000000000000e3");
+    host.set("upstream.request_attempt_count", "\x01\0\0\0\0\0\0\0");
+    onUpstreamRequest(host);
+    expect(host.state("attempt_router.route")).toBe("");
+  });
+
   test("leaves the client's attempt count alone, which nothing reads", () => {
     const settings = twoGroups([entry("slot_form", stringValue("ONE_SLOT"))]);
     const host = hostOnRoute("r@ar-00000000000000e2", settings);
