@@ -1,6 +1,7 @@
 import { isAlias, isCollection, isMap, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from "yaml";
-import type { Alias, Document, Node, Pair, YAMLError, YAMLMap } from "yaml";
+import type { Alias, Document, Node, Pair, YAMLMap } from "yaml";
 import { InputError, type Finding } from "../findings.js";
+import { syntaxFindings } from "./syntax.js";
 
 /** Where an anchored node starts, and who uses it. */
 export interface Anchored {
@@ -34,9 +35,8 @@ export class Source {
     const lines = new LineCounter();
     const options = { lineCounter: lines, keepSourceTokens: true, prettyErrors: false, uniqueKeys: true } as const;
     const documents = parseAllDocuments(text, options);
-    const findings = (documents as Document.Parsed[]).flatMap((document) =>
-      document.errors.map((error) => syntaxFinding(file, lines, error)),
-    );
+    const errors = (documents as Document.Parsed[]).flatMap((document) => document.errors);
+    const findings = syntaxFindings(file, text, lines, errors);
     const [document, second] = documents as Document.Parsed[];
     if (second !== undefined) findings.push(secondDocument(file, lines, second));
     if (document === undefined) findings.push(emptyFile(file));
@@ -148,15 +148,6 @@ const MAX_NODES = 10_000_000;
 
 function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === "PLAIN" && key.source === "<<";
-}
-
-function syntaxFinding(file: string, lines: LineCounter, error: YAMLError): Finding {
-  const { line, col } = lines.linePos(error.pos[0]);
-  const message =
-    error.code === "DUPLICATE_KEY"
-      ? "expected each key of a map once, found this key again"
-      : `expected valid YAML, found: ${error.message}`;
-  return { file, line, col, path: "(document)", message };
 }
 
 function secondDocument(file: string, lines: LineCounter, document: Document.Parsed): Finding {
