@@ -13,7 +13,7 @@ import { followPlan, onDownstreamRequest } from "./filter/downstream";
 import { internalRandom, seedRandom } from "./filter/random-value";
 import { Role, Roles, readRole } from "./filter/roles";
 import { readPluginPlan } from "./filter/route-plan";
-import { onUpstreamRequest } from "./filter/upstream";
+import { onUpstreamRequest, readMetadataAgain } from "./filter/upstream";
 import { Envoy } from "./host/envoy";
 import { LogLevel } from "./host/host";
 
@@ -63,8 +63,8 @@ export function proxy_on_request_headers(context: u32, headers: u32, endOfStream
   enter();
   const plan = ownPlan;
   if (plan != null) followPlan(host, plan, internalRandom());
-  else if (role == Role.UPSTREAM) onUpstreamRequest(host);
-  else if (role == Role.DOWNSTREAM && onDownstreamRequest(host)) responses.expect(context);
+  else if (role == Role.UPSTREAM && onUpstreamRequest(host)) responses.expect(context, role);
+  else if (role == Role.DOWNSTREAM && onDownstreamRequest(host)) responses.expect(context, role);
   leave();
   return CONTINUE;
 }
@@ -72,8 +72,9 @@ export function proxy_on_request_headers(context: u32, headers: u32, endOfStream
 export function proxy_on_response_headers(context: u32, headers: u32, endOfStream: bool): i32 {
   enter();
   onResponse(host);
-  const awaited = responses.isForgotten(context) ? readRole(host) == Role.DOWNSTREAM : responses.has(context);
-  if (awaited) onDownstreamResponse(host);
+  const awaiting = responses.isForgotten(context) ? readRole(host) : responses.awaiting(context);
+  if (awaiting == Role.DOWNSTREAM) onDownstreamResponse(host);
+  else if (awaiting == Role.UPSTREAM) readMetadataAgain(host);
   leave();
   return CONTINUE;
 }

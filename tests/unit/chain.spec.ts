@@ -2,6 +2,7 @@ import { Bytes, decode, encode } from "../../assembly/bytes";
 import { Chain, ChainStep } from "../../assembly/decide/chain";
 import { RequestView } from "../../assembly/decide/request-view";
 import { AwaitedResponses } from "../../assembly/filter/awaited-responses";
+import { Role } from "../../assembly/filter/roles";
 import { HostRequest } from "../../assembly/filter/host-request";
 import { FakeHost } from "../../assembly/host/fake";
 import { TransformAction, TransformReader, transform } from "../../assembly/specifiers/header-transforms";
@@ -91,21 +92,24 @@ describe("header transforms", () => {
 });
 
 describe("awaited responses", () => {
-  test("are those of the contexts that were marked", () => {
+  test("are those of the contexts that were marked, with their role", () => {
     const responses = new AwaitedResponses();
-    responses.begin(5);
-    responses.expect(5);
-    responses.begin(6);
-    expect(responses.has(5)).toBe(true);
-    expect(responses.has(6)).toBe(false);
+    for (let context = 5; context < 40; context++) responses.begin(context);
+    responses.expect(5, Role.DOWNSTREAM);
+    responses.expect(6, Role.UPSTREAM);
+    responses.expect(37, Role.UPSTREAM);
+    expect(responses.awaiting(5)).toBe(Role.DOWNSTREAM);
+    expect(responses.awaiting(6)).toBe(Role.UPSTREAM);
+    expect(responses.awaiting(37)).toBe(Role.UPSTREAM);
+    for (let context = 7; context < 37; context++) expect(responses.awaiting(context)).toBe(Role.UNKNOWN);
   });
 
-  test("a new context takes the bit of one that is forgotten", () => {
+  test("a new context takes the bits of one that is forgotten", () => {
     const responses = new AwaitedResponses();
     responses.begin(5);
-    responses.expect(5);
+    responses.expect(5, Role.UPSTREAM);
     responses.begin(5 + 65536);
-    expect(responses.has(5 + 65536)).toBe(false);
+    expect(responses.awaiting(5 + 65536)).toBe(Role.UNKNOWN);
     expect(responses.isForgotten(5)).toBe(true);
     expect(responses.isForgotten(6)).toBe(false);
   });
