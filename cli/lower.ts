@@ -63,7 +63,7 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
   const plan = planFile(source, planOptions, specifiers.known);
   const findings = [...plan.findings, ...specifiers.findings, ...settingsFindings(plan, specifiers, options)];
   if (findings.length > 0) throw new InputError(findings);
-  if (!plan.editor.isEmpty && options.wasm === undefined && options.wasmRemote === undefined) {
+  if (plan.usesModule && options.wasm === undefined && options.wasmRemote === undefined) {
     requireModule(builtModulePath());
   }
   const output = write(source, plan, planOptions);

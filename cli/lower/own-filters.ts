@@ -2,13 +2,12 @@
 // route without settings pays nothing. Everything else is served by one filter that asks each request for its route.
 
 import type { Cursor } from "../yaml/cursor.js";
-import type { Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import { routesOf, type ConnectionManagerSite } from "./find.js";
 import type { PlanOptions } from "./options.js";
 import type { PriorityGroupRoute } from "./priority-group.js";
 import { hasSpecifiers } from "./specifiers/plan.js";
-import { DOWNSTREAM_FILTER, TYPE } from "./types.js";
+import { DOWNSTREAM_FILTER, PER_FILTER, TYPE } from "./types.js";
 import { hasEarlierFilters, hasModule } from "./wiring.js";
 
 /** The filter of the routes that share these settings. */
@@ -22,7 +21,6 @@ export interface OwnFilter {
 
 /** Each has a virtual machine per worker. */
 const MAX_FILTERS = 16;
-const PER_FILTER = "typed_per_filter_config";
 
 /**
  * The filters of a connection manager's routes by the names of the routes; undefined where the filter chain could meet a
@@ -33,11 +31,10 @@ export function ownFilters(
   routes: readonly PriorityGroupRoute[],
   options: PlanOptions,
 ): Map<string, OwnFilter> | undefined {
-  if (routes.length === 0 || dynamicRoutes || hasEarlierFilters(manager, options) || hasModule(manager))
-    return undefined;
+  if (routes.length === 0 || dynamicRoutes || !keepsRoutes(manager, options) || hasModule(manager)) return undefined;
   if (manager.list("upgrade_configs").some((upgrade) => upgrade.list("filters").length > 0)) return undefined;
   if (routeConfigs.some(({ config }) => isOpen(config) || !isInside(config, manager))) return undefined;
-  if (options.placeBefore !== undefined || !routes.every(isFixed)) return undefined;
+  if (!routes.every(isFixed)) return undefined;
   const byId = new Map(routes.map((route) => [digestOf(route), route]));
   if (byId.size > MAX_FILTERS) return undefined;
   const filters = [...byId].map(([id, { name, settings }]) => ({
@@ -50,12 +47,14 @@ export function ownFilters(
   );
 }
 
-/** Switches a route's filter on. */
-export function enableFilter({ route }: PriorityGroupRoute, { name }: OwnFilter, editor: Editor): void {
-  const enabled = { "@type": TYPE.filterConfig, config: {}, disabled: false };
-  const perFilter = route.field(PER_FILTER)?.map;
-  if (perFilter !== undefined) editor.set(perFilter, name, enabled);
-  else if (route.map !== undefined) editor.set(route.map, PER_FILTER, { [name]: enabled }, "route");
+/** What switches a filter on for a route, in the route's own configuration of filters. */
+export function enabled({ name }: OwnFilter): { [key: string]: Json } {
+  return { [name]: { "@type": TYPE.filterConfig, config: {}, disabled: false } };
+}
+
+/** Whether no filter can move a request to another route than the one that it met the filter chain on. */
+export function keepsRoutes(manager: Cursor, options: PlanOptions): boolean {
+  return options.placeBefore === undefined && !hasEarlierFilters(manager, options);
 }
 
 // Whether all that decides the route's requests is known when they begin.
@@ -67,8 +66,8 @@ function digestOf({ name }: PriorityGroupRoute): string {
   return name.slice(-16);
 }
 
-// Routes that stand elsewhere come by RDS, and an update of theirs must not need one of the listener.
-function isInside(config: Cursor, manager: Cursor): boolean {
+/** Whether routes come with their connection manager. Others come by RDS, and an update of theirs must not need both. */
+export function isInside(config: Cursor, manager: Cursor): boolean {
   const [start, , end] = manager.map?.range ?? [0, 0, 0];
   return start <= config.offset && config.offset < end;
 }

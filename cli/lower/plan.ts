@@ -20,7 +20,9 @@ import type { PlanOptions } from "./options.js";
 import {
   planRoute,
   pluginSpecifier,
+  readsAttemptCount,
   rewriteRoute,
+  setPerFilter,
   slotSpecifier,
   specifierUse,
   type PriorityGroupRoute,
@@ -28,7 +30,7 @@ import {
   type SpecifierUse,
 } from "./priority-group.js";
 import { allowedClusters, selectsByHeader } from "./override.js";
-import { enableFilter, ownFilters, type OwnFilter } from "./own-filters.js";
+import { enabled, isInside, keepsRoutes, ownFilters, type OwnFilter } from "./own-filters.js";
 import { isPinned, pinnedCopies } from "./pin.js";
 import { routeFindings } from "./route-check.js";
 import { groupsOf, routeName } from "./settings.js";
@@ -38,6 +40,7 @@ import { availabilityOf, moduleSettings } from "./module-settings.js";
 import { addProbe, PROBE_EXTENSION, probeCluster, probeListener } from "./probe.js";
 import { attemptsOf } from "./retries.js";
 import { headerSelection } from "./slot-tree.js";
+import { startMark } from "./start-mark.js";
 import { NO_HOST_CLUSTER, TYPE } from "./types.js";
 import { hasSpecifiers, usesSpecifiers } from "./specifiers/plan.js";
 import {
@@ -47,6 +50,7 @@ import {
   routersOf,
   wireCluster,
   wireConnectionManager,
+  type ModuleUse,
   type UpstreamPlace,
 } from "./wiring.js";
 
@@ -58,11 +62,20 @@ export interface Plan {
   routes: PriorityGroupRoute[];
   /** Named specifiers that no route uses: removed, but they must be valid as the used ones. */
   unusedSpecifiers: PriorityGroupRoute[];
+  /** Whether the output, or what goes with it, names the module. */
+  usesModule: boolean;
 }
 
 /** Plans a whole file. Findings do not stop it, so that all are found. */
 export function planFile(source: Source, options: PlanOptions, known: ReadonlySet<number> = new Set()): Plan {
-  const plan: Plan = { editor: new Editor(source), findings: [], warnings: [], routes: [], unusedSpecifiers: [] };
+  const plan: Plan = {
+    editor: new Editor(source),
+    findings: [],
+    warnings: [],
+    routes: [],
+    unusedSpecifiers: [],
+    usesModule: false,
+  };
   const root = Cursor.root(source);
   const resources = findResources(root, plan.findings);
   if (resources === undefined) throw new InputError(plan.findings);
@@ -90,6 +103,8 @@ interface Chain {
   changesHeader: boolean;
   /** Filters before the module may change what the route was matched by. */
   pin: boolean;
+  /** A filter marks that the router has begun, for the routes that need no more. */
+  marks: boolean;
   /** Upstream filters may write dynamic metadata. */
   writesMetadata: boolean;
 }
@@ -98,6 +113,13 @@ interface Chain {
 interface UpstreamUse {
   listeners: Set<string>;
   place: UpstreamPlace;
+}
+
+interface RouteUse {
+  route: Cursor;
+  use: SpecifierUse;
+  /** The filters before the module may change what the route was matched by, and a copy of it can be found all the same. */
+  pin: boolean;
 }
 
 interface PlannedManager {
@@ -138,15 +160,44 @@ class Planner {
     for (const site of this.resources.looseRouteConfigs) this.planLooseConfig(site);
     this.planLooseClusters();
     this.wireClusters();
-    if (!this.plan.editor.isEmpty) this.addModuleCluster();
+    if (this.plan.usesModule) this.addModuleCluster();
     this.replaceComposites();
     this.changeClusters();
     this.rejectUnknownPlaces();
   }
 
   private planManager(site: ConnectionManagerSite): PlannedManager {
-    const routes = site.routeConfigs.flatMap((config) => this.planConfig(config, this.chainBefore(config)));
+    const marks = this.profitsFromMark(site);
+    const routes = site.routeConfigs.flatMap((config) =>
+      this.planConfig(config, { ...this.chainBefore(config), marks }),
+    );
     return { site, routes };
+  }
+
+  /**
+   * Whether routes of a connection manager can do without the module by marking when the router begins. Where it serves
+   * all routes anyway, the filter that marks would only come on top.
+   */
+  private profitsFromMark(site: ConnectionManagerSite): boolean {
+    const { manager, routeConfigs, dynamicRoutes } = site;
+    if (dynamicRoutes || routeConfigs.some(({ config }) => usesSpecifiers(config) || !isInside(config, manager)))
+      return false;
+    const routes = routeConfigs.flatMap((config) =>
+      this.tryConfig(config, { ...this.chainBefore(config), marks: true }),
+    );
+    const deciding = routes.filter(({ needsModule }) => needsModule);
+    return (
+      deciding.length === 0 ||
+      (!deciding.some((route) => this.decidesPerAttempt(route)) && this.ownFilters(site, deciding) !== undefined)
+    );
+  }
+
+  /** The routes of a RouteConfiguration as they would be planned. */
+  private tryConfig({ config }: RouteConfigSite, chain: Chain): PriorityGroupRoute[] {
+    const plugins = this.namedPlugins(config);
+    return config
+      .list("virtual_hosts")
+      .flatMap((host) => this.uses(host, plugins, chain).map((use) => this.planUse(use, host, config, chain, [])));
   }
 
   /** All connection managers of a listener share a VM, so they get the same configuration of the module. */
@@ -175,31 +226,43 @@ class Planner {
   }
 
   private wireManager(site: ConnectionManagerSite, routes: PriorityGroupRoute[], settings: Json | undefined): void {
-    const dynamic = site.dynamicRoutes && this.options.rds;
     const specified = site.routeConfigs.some(({ config }) => usesSpecifiers(config));
-    if (routes.length === 0 && !dynamic && !specified) return;
-    const perAttempt = routes.filter((route) => this.decidesPerAttempt(route));
-    const everyCluster = dynamic && !this.options.attemptHeader;
-    const place = this.upstreamPlace(routes, perAttempt.length > 0 || everyCluster);
-    const own = place === "nowhere" && settings === undefined && !specified ? this.ownFilters(site, routes) : undefined;
-    const use = own === undefined ? { place, settings } : { place, settings, own: [...new Set(own.values())] };
-    wireConnectionManager(site, use, this.options, this.plan.editor, this.plan.findings);
-    if (place === "nowhere") return;
-    const anyCluster = everyCluster || perAttempt.some((route) => route.form === "HEADERS");
-    this.noteUpstreamUse(site.listenerName, anyCluster ? undefined : clusterNames(perAttempt), place);
+    const dynamic = site.dynamicRoutes && this.options.rds;
+    const deciding = routes.filter(({ needsModule }) => needsModule);
+    const module = deciding.length > 0 || dynamic || specified ? this.moduleUse(site, deciding, settings) : undefined;
+    const keeps = !specified && keepsRoutes(site.manager, this.options);
+    const mark = routes.some(({ marks }) => marks) ? { disabled: keeps } : undefined;
+    const own = module?.own;
+    for (const route of routes) {
+      const filter = own?.get(route.name);
+      const perFilter = { ...(filter === undefined ? {} : enabled(filter)), ...(route.marks ? startMark() : {}) };
+      setPerFilter(route, perFilter, this.plan.editor);
+    }
+    if (module !== undefined) this.plan.usesModule = true;
+    if (module === undefined && mark === undefined) return;
+    wireConnectionManager(site, { module, mark }, this.options, this.plan.editor, this.plan.findings);
   }
 
-  /** The filters of the routes, which are switched on; undefined where one filter serves them all. */
+  /** Where the module goes, for the routes that need it. */
+  private moduleUse(site: ConnectionManagerSite, routes: PriorityGroupRoute[], settings: Json | undefined): ModuleUse {
+    const perAttempt = routes.filter((route) => this.decidesPerAttempt(route));
+    const everyCluster = site.dynamicRoutes && this.options.rds && !this.options.attemptHeader;
+    const place = this.upstreamPlace(routes, perAttempt.length > 0 || everyCluster);
+    if (place === "nowhere") {
+      const own = settings === undefined ? this.ownFilters(site, routes) : undefined;
+      return { place, settings, ...(own === undefined ? {} : { own }) };
+    }
+    const anyCluster = everyCluster || perAttempt.some((route) => route.form === "HEADERS");
+    this.noteUpstreamUse(site.listenerName, anyCluster ? undefined : clusterNames(perAttempt), place);
+    return { place, settings };
+  }
+
+  /** The filters of the routes; undefined where one filter serves them all. */
   private ownFilters(site: ConnectionManagerSite, routes: PriorityGroupRoute[]): Map<string, OwnFilter> | undefined {
-    const isShared = ({ config }: RouteConfigSite) => this.takersOf(config).length > 1;
+    const isShared = ({ config }: RouteConfigSite) => this.takersOf(config).length > 1 || usesSpecifiers(config);
     if (site.routeConfigs.some(isShared) || routes.some(({ settings }) => groupsOf(settings).length === 0))
       return undefined;
-    const own = ownFilters(site, routes, this.options);
-    for (const route of own === undefined ? [] : routes) {
-      const filter = own?.get(route.name);
-      if (filter !== undefined) enableFilter(route, filter, this.plan.editor);
-    }
-    return own;
+    return ownFilters(site, routes, this.options);
   }
 
   private takersOf(config: Cursor): ConnectionManagerSite[] {
@@ -209,7 +272,7 @@ class Planner {
   }
 
   /** What holds for one of the connection managers that take a RouteConfiguration holds for its routes. */
-  private chainBefore({ config }: RouteConfigSite): Chain {
+  private chainBefore({ config }: RouteConfigSite): Omit<Chain, "marks"> {
     const chains = this.takersOf(config).map(({ manager }) => chainOf(manager, this.options));
     return {
       changesHeader: chains.some((chain) => chain.changesHeader),
@@ -225,8 +288,11 @@ class Planner {
 
   private planLooseConfig(site: RouteConfigSite): void {
     // Which filters come before the router is not known here, so there may be some.
-    const routes = this.planConfig(site, { changesHeader: false, pin: true, writesMetadata: false });
+    const all = this.planConfig(site, { changesHeader: false, pin: true, marks: false, writesMetadata: false });
+    const routes = all.filter(({ needsModule }) => needsModule);
+    this.warnOfClusterCheck(site, all);
     if (routes.length === 0 && !hasSpecifiers(site.config)) return;
+    this.plan.usesModule = true;
     const perAttempt = routes.filter((route) => this.decidesPerAttempt(route));
     if (perAttempt.length > 0) {
       this.noteUpstreamUse(NO_LISTENER, clusterNames(perAttempt), this.upstreamPlace(perAttempt, true));
@@ -236,7 +302,10 @@ class Planner {
       "a RouteConfiguration has no filter chain: lower the bootstrap or Listener whose connection manager takes these " +
       `routes with --rds${upstream}, which puts the module in front of its router`;
     this.plan.warnings.push(site.config.finding(message));
-    if (site.config.field("validate_clusters")?.bool() !== true) return;
+  }
+
+  private warnOfClusterCheck(site: RouteConfigSite, routes: readonly PriorityGroupRoute[]): void {
+    if (routes.length === 0 || site.config.field("validate_clusters")?.bool() !== true) return;
     const unchecked = "validate_clusters cannot be kept for priority groups: the clusters are not in this file";
     this.plan.warnings.push(site.config.findingBelow(["validate_clusters"], unchecked));
   }
@@ -266,34 +335,54 @@ class Planner {
     plugins: ReadonlyMap<string, Cursor>,
     chain: Chain,
   ): PriorityGroupRoute[] {
-    const listed = new Set(host.list("routes").map((route) => route.offset));
-    // The module takes a client's attempt count away before the route is resolved anew.
-    const pinAll = chain.pin || matchesAttemptHeader(host);
-    const routes = routesOf(host).flatMap((route) => {
-      this.checkPluginName(route, plugins);
-      const use = specifierUse(route, plugins) ?? this.compositeUse(route);
-      if (use === undefined) return [];
+    const { findings } = this.plan;
+    for (const route of routesOf(host)) this.checkPluginName(route, plugins);
+    const routes = this.uses(host, plugins, chain).map((routeUse) => {
+      const { route, use } = routeUse;
       this.known.add(use.specifier.offset);
-      this.plan.findings.push(...routeFindings(route));
-      const changes = chain.changesHeader || changesAttemptHeader([site.config, host, route]);
-      const pin = pinAll && listed.has(route.offset);
-      const planned = this.planOne(route, host, use, { ...chain, changesHeader: changes, pin });
+      findings.push(...routeFindings(route));
+      const planned = this.planUse(routeUse, host, site.config, chain, findings);
       for (const group of use.specifier.list("priority_groups")) {
         for (const cluster of group.list("clusters")) this.known.add(cluster.field("cluster_name")?.offset ?? -1);
       }
-      this.clusters.check(planned, site, this.plan.findings);
-      return [planned];
+      this.clusters.check(planned, site, findings);
+      return planned;
     });
     this.plan.routes.push(...routes);
     tellPinnedApart(routes);
     for (const route of routes) rewriteRoute(route, this.plan.editor);
     this.addPinnedCopies(host, routes);
-    const counts = routes.some((route) => route.form !== "ONE_SLOT");
-    if (counts && host.map !== undefined && host.field("include_request_attempt_count")?.bool() !== true) {
+    if (
+      routes.some(readsAttemptCount) &&
+      host.map !== undefined &&
+      host.field("include_request_attempt_count")?.bool() !== true
+    ) {
       const before = host.field("routes") === undefined ? "matcher" : "routes";
       this.plan.editor.set(host.map, "include_request_attempt_count", true, before);
     }
     return routes;
+  }
+
+  /** The routes of a virtual host that have something to lower. */
+  private uses(host: Cursor, plugins: ReadonlyMap<string, Cursor>, chain: Chain): RouteUse[] {
+    const listed = new Set(host.list("routes").map((route) => route.offset));
+    // The module takes a client's attempt count away before the route is resolved anew.
+    const pinAll = chain.pin || matchesAttemptHeader(host);
+    return routesOf(host).flatMap((route) => {
+      const use = specifierUse(route, plugins) ?? this.compositeUse(route);
+      return use === undefined ? [] : [{ route, use, pin: pinAll && listed.has(route.offset) }];
+    });
+  }
+
+  private planUse(
+    { route, use, pin }: RouteUse,
+    host: Cursor,
+    config: Cursor,
+    chain: Chain,
+    findings: Finding[],
+  ): PriorityGroupRoute {
+    const changesHeader = chain.changesHeader || changesAttemptHeader([config, host, route]);
+    return this.planOne(route, host, use, { ...chain, changesHeader, pin }, findings);
   }
 
   private addPinnedCopies(host: Cursor, routes: PriorityGroupRoute[]): void {
@@ -312,19 +401,26 @@ class Planner {
 
   /** Whether the upstream role has work on a route. */
   private decidesPerAttempt(route: PriorityGroupRoute): boolean {
+    if (!route.needsModule) return false;
     return route.form === "ONE_SLOT" || route.rereads || skipsClusters(route.settings, this.context);
   }
 
-  private planOne(route: Cursor, host: Cursor, use: SpecifierUse, chain: Chain): PriorityGroupRoute {
-    const { findings } = this.plan;
+  private planOne(
+    route: Cursor,
+    host: Cursor,
+    use: SpecifierUse,
+    chain: Chain,
+    findings: Finding[],
+  ): PriorityGroupRoute {
     const around: RouteContext = {
       form: this.options.attemptHeader && !chain.changesHeader ? "SLOT_PER_ATTEMPT" : "ONE_SLOT",
       pin: chain.pin,
+      marks: chain.marks,
       rereads: chain.writesMetadata,
       attempts: Math.max(attemptsOf(route, host), this.clusters.attempts),
       allowed: allowedClusters(route, use.specifier, this.clusters.all, findings),
     };
-    if (selectsByHeader(route, use.specifier, findings)) return this.planByHeader(route, host, use, around);
+    if (selectsByHeader(route, use.specifier, findings)) return this.planByHeader(route, host, use, around, findings);
     const planned = planRoute(route, host, use, around, this.context, findings);
     // A cluster's own upstream filters see the same header map and metadata as the router does.
     const { changesHeader, writesMetadata } = this.clusters.filtersOf(clusterNames([planned]));
@@ -334,14 +430,19 @@ class Planner {
     return planRoute(route, host, use, { ...around, form, rereads }, this.context, []);
   }
 
-  private planByHeader(route: Cursor, host: Cursor, use: SpecifierUse, around: RouteContext): PriorityGroupRoute {
-    const { findings } = this.plan;
+  private planByHeader(
+    route: Cursor,
+    host: Cursor,
+    use: SpecifierUse,
+    around: RouteContext,
+    findings: Finding[],
+  ): PriorityGroupRoute {
     const { changesHeader, writesMetadata } = this.clusters.filtersOf(new Set(this.clusters.all));
     if (around.form !== "SLOT_PER_ATTEMPT" || changesHeader) findings.push(route.finding(HEADER_NEEDS_COUNT));
     if (!host.list("routes").some(({ offset }) => offset === route.offset))
       findings.push(route.finding(HEADER_NEEDS_LIST));
     const rereads = around.rereads || writesMetadata;
-    const context = { ...around, form: "HEADERS", pin: true, rereads } as const;
+    const context = { ...around, form: "HEADERS", pin: true, marks: false, rereads } as const;
     return planRoute(route, host, use, context, this.context, findings);
   }
 
@@ -394,6 +495,7 @@ class Planner {
 
   /** A cluster that several or unknown listeners reach has one filter chain, and so a VM that is none of theirs. */
   private wireClusters(): void {
+    if (this.upstreamUsers.size > 0) this.plan.usesModule = true;
     for (const [cluster, { listeners, place }] of this.upstreamUsers) {
       const [only = NO_LISTENER, ...others] = listeners;
       const isOne = others.length === 0 && only !== NO_LISTENER;
@@ -457,7 +559,7 @@ class Planner {
   }
 }
 
-function chainOf(manager: Cursor, options: PlanOptions): Chain {
+function chainOf(manager: Cursor, options: PlanOptions): Omit<Chain, "marks"> {
   const upstreamChains = routersOf(manager).map((router) => router.field("upstream_http_filters"));
   return {
     changesHeader: upstreamChains.some(namesAttemptHeader),
@@ -492,4 +594,11 @@ function clusterNames(routes: readonly PriorityGroupRoute[]): Set<string> {
 }
 
 /** A named specifier that no route uses is only checked. */
-const UNUSED: RouteContext = { form: "SLOT_PER_ATTEMPT", pin: false, rereads: false, attempts: 1, allowed: [] };
+const UNUSED: RouteContext = {
+  form: "SLOT_PER_ATTEMPT",
+  pin: false,
+  marks: false,
+  rereads: false,
+  attempts: 1,
+  allowed: [],
+};

@@ -1,5 +1,6 @@
 import type { Finding } from "../findings.js";
 import type { Cursor } from "../yaml/cursor.js";
+import type { YAMLMap } from "yaml";
 import { pairOf, type Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import {
@@ -16,6 +17,7 @@ import {
   groupsOf,
   isMessage,
   messageJson,
+  originalName,
   routeName,
   routeSettings,
   type RouteForm,
@@ -23,7 +25,7 @@ import {
 } from "./settings.js";
 import { hasOverride, ownSettings } from "./override.js";
 import { oneSlotSpecifier, slotPerAttemptSpecifier, type Slot } from "./slot-tree.js";
-import { METADATA_NAMESPACE, TYPE, type SlotForm } from "./types.js";
+import { METADATA_NAMESPACE, PER_FILTER, TYPE, type SlotForm } from "./types.js";
 
 /** The number of slots that the module accepts. */
 const MAX_SLOTS = 100;
@@ -48,7 +50,12 @@ export interface PriorityGroupRoute {
   form: SlotForm;
   pin: boolean;
   rereads: boolean;
+  /** The route marks that the router has begun, and its slots rely on that. */
+  marks: boolean;
+  /** Whether the module has work on the route: not where each attempt has one cluster, whatever the client sends. */
+  needsModule: boolean;
   settings: RouteSettings;
+  /** The route's name once it is lowered; "" for none, where the module does not need one. */
   name: string;
   slots: Slot[];
   /** What the route's retry policy becomes, where it has to change. */
@@ -73,6 +80,8 @@ export function specifierUse(route: Cursor, plugins: ReadonlyMap<string, Cursor>
 
 /** What the configuration around a route means for it. */
 export interface RouteContext extends RouteForm {
+  /** A filter before the router may mark that the router has begun, see start-mark.ts. */
+  marks: boolean;
   /** How many attempts the retry policies allow. */
   attempts: number;
   /** The clusters that an override may name. */
@@ -88,22 +97,28 @@ export function planRoute(
   context: CompositeContext,
   findings: Finding[],
 ): PriorityGroupRoute {
-  const { form, pin } = around;
+  const { form } = around;
   const rereads = around.rereads && hasOverride(use.specifier);
   const known = { ...around, rereads };
   const base =
     use.field === CLUSTER ? clusterSettings(route, use, known) : specifierSettings(route, use, known, findings);
   const retries = host === undefined ? undefined : refreshingPolicy(route, host);
   const settings = withComposites(base, context, retries?.refreshes ?? true);
+  const slots = slotsOf(settings, context, around.allowed);
+  const fixed = form !== "HEADERS" && slots.every(({ otherClusters, open }) => otherClusters.length === 0 && !open);
+  const marks = fixed && around.marks && form === "SLOT_PER_ATTEMPT" && slots.length > 1;
+  const needsModule = !marks && !(fixed && slots.length === 1);
   const planned: PriorityGroupRoute = {
     route,
     use,
     form,
-    pin,
+    pin: around.pin && needsModule,
     rereads: overrides(settings) && settings["read_metadata_per_attempt"] === true,
+    marks,
+    needsModule,
     settings,
-    name: routeName(route.field("name")?.string(), settings),
-    slots: slotsOf(settings, context, around.allowed),
+    name: needsModule ? routeName(nameOf(route), settings) : originalName(nameOf(route)),
+    slots,
   };
   if (host === undefined || settings === base) return planned;
   findings.push(...compositeRouteFindings(route, host, settings, context));
@@ -133,6 +148,15 @@ function askedSlots(own: { [key: string]: Json }): number {
   return typeof own["slots"] === "number" ? own["slots"] : 1;
 }
 
+/** Adds to a route's own configuration of filters. */
+export function setPerFilter({ route }: PriorityGroupRoute, perFilter: { [key: string]: Json }, editor: Editor): void {
+  const entries = Object.entries(perFilter);
+  if (entries.length === 0) return;
+  const own = route.field(PER_FILTER)?.map;
+  if (own === undefined && route.map !== undefined) editor.set(route.map, PER_FILTER, perFilter, "route");
+  for (const [name, config] of own === undefined ? [] : entries) editor.set(own as YAMLMap, name, config);
+}
+
 /** Writes a planned route: its name, its settings, and the slots in the place of the specifier. */
 export function rewriteRoute(planned: PriorityGroupRoute, editor: Editor): void {
   const { route, use, settings } = planned;
@@ -140,13 +164,17 @@ export function rewriteRoute(planned: PriorityGroupRoute, editor: Editor): void 
   // Not a chain: the module's findings stop the file, so there is nothing to write.
   if (groupsOf(settings).length === 0) return;
   if (route.map === undefined || action?.map === undefined) throw new Error("a planned route is a map with an action");
-  editor.set(route.map, "name", planned.name, "route");
-  setSettings(route, settings, editor);
+  if (planned.name !== nameOf(route)) editor.set(route.map, "name", planned.name, "route");
+  if (planned.needsModule) setSettings(route, settings, editor);
   const pair = pairOf(action.map, use.field);
   // A pair that came with a merge key is only written where it stands once the merge key is written out.
   if (pair === undefined) editor.touch(action.map);
   else editor.replacePair(action.map, pair, INLINE, slotSpecifier(planned));
   setRetryPolicy(planned, action, editor);
+}
+
+function nameOf(route: Cursor): string {
+  return route.field("name")?.string() ?? "";
 }
 
 function setRetryPolicy({ retryPolicy }: PriorityGroupRoute, action: Cursor, editor: Editor): void {
@@ -166,9 +194,14 @@ function setSettings(route: Cursor, settings: RouteSettings, editor: Editor): vo
   }
 }
 
+/** Whether the header x-envoy-attempt-count tells a route's slots apart, or that its pinned copy has had its time. */
+export function readsAttemptCount({ slots, form, marks, pin }: PriorityGroupRoute): boolean {
+  return form === "HEADERS" || (form === "SLOT_PER_ATTEMPT" && (pin || slots.length > (marks ? 2 : 1)));
+}
+
 /** The slots of a planned route, as the value of inline_cluster_specifier_plugin. */
-export function slotSpecifier({ slots, form }: PriorityGroupRoute): Json {
-  if (form !== "ONE_SLOT") return slotPerAttemptSpecifier(slots);
+export function slotSpecifier({ slots, form, marks, needsModule }: PriorityGroupRoute): Json {
+  if (form !== "ONE_SLOT" || !needsModule) return slotPerAttemptSpecifier(slots, marks);
   const all = new Set(slots.flatMap((slot) => [slot.defaultCluster, ...slot.otherClusters]));
   const [first] = slots;
   return oneSlotSpecifier({

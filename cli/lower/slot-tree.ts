@@ -1,10 +1,12 @@
 import type { Json } from "../yaml/scalar.js";
+import { STARTED } from "./start-mark.js";
 import {
   ATTEMPT_COUNT_HEADER,
   FIRST_HEADER,
   ONE_SLOT_KEY,
   slotHeader,
   slotKey,
+  STARTED_KEY,
   TYPE,
   UNKNOWN_CLUSTER,
 } from "./types.js";
@@ -21,10 +23,14 @@ type Matcher = { [key: string]: Json };
 
 /**
  * The inline specifier in which attempt n finds its cluster under filter state `wasm.attempt_router.<n>`. While the
- * router resolves the cluster of attempt n + 1, the attempt count header still says n, and at attempt 1 it is absent.
+ * router resolves the cluster of attempt n + 1, the attempt count header still says n. At attempt 1 it is absent, or, where
+ * the route `marks` the start, not looked at.
  */
-export function slotPerAttemptSpecifier(slots: readonly Slot[]): Json {
-  return matcherSpecifier(attemptTree(slots.map((slot, index) => slotMatcher(slotKey(index + 1), slot))));
+export function slotPerAttemptSpecifier(slots: readonly Slot[], marks = false): Json {
+  const [first, ...later] = slots.map((slot, index) => slotMatcher(slotKey(index + 1), slot));
+  if (first === undefined) throw new Error("a chain has at least one slot");
+  if (later.length === 0) return matcherSpecifier(first);
+  return matcherSpecifier(marks ? markedTree(first, later) : attemptTree(first, later));
 }
 
 /**
@@ -42,18 +48,31 @@ export function oneSlotSpecifier(slot: Slot): Json {
   return matcherSpecifier(slotMatcher(ONE_SLOT_KEY, slot));
 }
 
-function attemptTree(slots: Matcher[]): Matcher {
-  const [first, ...later] = slots;
-  const last = later.pop();
-  if (first === undefined) throw new Error("a chain has at least one slot");
-  if (last === undefined) return first;
+function markedTree(first: Matcher, later: Matcher[]): Matcher {
+  const input = { name: "started", typed_config: { "@type": TYPE.filterStateInput, key: STARTED_KEY } };
+  const map = { [STARTED]: laterAttempts(later) };
+  return { matcher_tree: { input, exact_match_map: { map } }, on_no_match: onMatch(first) };
+}
+
+/** What the header leads to where it is known to be the router's. */
+function laterAttempts(slots: Matcher[]): Json {
+  const last = onMatch(slots[slots.length - 1] ?? {});
+  return slots.length === 1 ? last : { matcher: attemptMatcher(slots, last) };
+}
+
+function attemptTree(first: Matcher, later: Matcher[]): Matcher {
+  const last = onMatch(later[later.length - 1] ?? {});
   const rest: Matcher = {
-    matcher_list: { matchers: [{ predicate: { single_predicate: anyAttempt() }, on_match: onMatch(last) }] },
+    matcher_list: { matchers: [{ predicate: { single_predicate: anyAttempt() }, on_match: last }] },
     on_no_match: onMatch(first),
   };
-  if (later.length === 0) return rest;
-  const map = Object.fromEntries(later.map((slot, index) => [String(index + 1), onMatch(slot)]));
-  return { matcher_tree: { input: attemptInput(), exact_match_map: { map } }, on_no_match: { matcher: rest } };
+  return later.length === 1 ? rest : attemptMatcher(later, { matcher: rest });
+}
+
+/** Leads attempt count n to slot n + 1; what is no such number, and that of the last slot, to `otherwise`. */
+function attemptMatcher(later: Matcher[], otherwise: Json): Matcher {
+  const map = Object.fromEntries(later.slice(0, -1).map((slot, index) => [String(index + 1), onMatch(slot)]));
+  return { matcher_tree: { input: attemptInput(), exact_match_map: { map } }, on_no_match: otherwise };
 }
 
 function slotMatcher(key: string, slot: Slot): Matcher {

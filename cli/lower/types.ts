@@ -11,6 +11,7 @@ export const TYPE = {
   mobileConnectionManager: `${GOOGLE}envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager`,
   router: `${GOOGLE}envoy.extensions.filters.http.router.v3.Router`,
   wasm: `${GOOGLE}envoy.extensions.filters.http.wasm.v3.Wasm`,
+  setFilterState: `${GOOGLE}envoy.extensions.filters.http.set_filter_state.v3.Config`,
   headerMutation: `${GOOGLE}envoy.extensions.filters.http.header_mutation.v3.HeaderMutation`,
   upstreamCodec: `${GOOGLE}envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec`,
   routeConfiguration: `${GOOGLE}envoy.config.route.v3.RouteConfiguration`,
@@ -36,15 +37,20 @@ export const HTTP_PROTOCOL_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpPro
 export const ATTEMPT_COUNT_HEADER = "x-envoy-attempt-count";
 /** In which the module names the cluster of a request whose route's cluster a specifier overrides. */
 export const CLUSTER_HEADER = "x-attempt-router-cluster";
+export const PER_FILTER = "typed_per_filter_config";
 export const METADATA_NAMESPACE = "attempt_router";
 /** No cluster has this name: what a slot leads to that names a cluster outside its list. */
 export const UNKNOWN_CLUSTER = "attempt_router_unknown_cluster";
 export const DOWNSTREAM_FILTER = "attempt_router";
 export const RESOLVE_FILTER = "attempt_router_resolve";
+/** The stock filter after which a request is the router's, see start-mark.ts. */
+export const STARTED_FILTER = "attempt_router_started";
 export const UPSTREAM_FILTER = "attempt_router_upstream";
 /** A static cluster without endpoints: where an attempt ends for which no cluster has a host. */
 export const NO_HOST_CLUSTER = "attempt_router_no_host";
 
+/** Filter state key that the stock filter writes. */
+export const STARTED_KEY = "attempt_router.started";
 /** Filter state keys, as the module's set_property writes them. */
 export const ONE_SLOT_KEY = "wasm.attempt_router.cluster";
 export const PIN_KEY = "wasm.attempt_router.route";

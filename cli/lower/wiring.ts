@@ -5,15 +5,30 @@ import type { Json } from "../yaml/scalar.js";
 import { clusterFilters, type ConnectionManagerSite } from "./find.js";
 import type { ModuleSource, PlanOptions } from "./options.js";
 import type { OwnFilter } from "./own-filters.js";
-import { DOWNSTREAM_FILTER, METADATA_NAMESPACE, RESOLVE_FILTER, TYPE, UPSTREAM_FILTER } from "./types.js";
+import { startedFilter } from "./start-mark.js";
+import {
+  DOWNSTREAM_FILTER,
+  METADATA_NAMESPACE,
+  RESOLVE_FILTER,
+  STARTED_FILTER,
+  TYPE,
+  UPSTREAM_FILTER,
+} from "./types.js";
 
-/** What the filter chains of a connection manager need beside the downstream role. */
+/** What the filter chains of a connection manager need. */
+export interface ChainUse {
+  module: ModuleUse | undefined;
+  /** The filter that marks that the router has begun. */
+  mark: { disabled: boolean } | undefined;
+}
+
+/** How a connection manager uses the module. */
 export interface ModuleUse {
   place: UpstreamPlace;
   /** ModuleSettings, in JSON form. */
   settings: Json | undefined;
-  /** The filters that stand in the place of the one for all routes. */
-  own?: readonly OwnFilter[];
+  /** The filters that stand in the place of the one for all routes, by the names of the routes. */
+  own?: ReadonlyMap<string, OwnFilter>;
 }
 
 /**
@@ -23,10 +38,10 @@ export interface ModuleUse {
  */
 export type UpstreamPlace = "nowhere" | "first" | "around";
 
-/** Puts the module into every filter chain of a connection manager: its own and those of its upgrades. */
+/** Adds filters to every filter chain of a connection manager: its own and those of its upgrades. */
 export function wireConnectionManager(
   site: ConnectionManagerSite,
-  use: ModuleUse,
+  use: ChainUse,
   options: PlanOptions,
   editor: Editor,
   findings: Finding[],
@@ -113,7 +128,7 @@ const NO_ROUTER = `expected a filter of type ${TYPE.router}, before which the mo
 function wireChain(
   chain: Cursor,
   vmId: string,
-  use: ModuleUse,
+  use: ChainUse,
   options: PlanOptions,
   editor: Editor,
   findings: Finding[],
@@ -127,15 +142,30 @@ function wireChain(
   }
   findings.push(...otherFiltersNamed(chain, DOWNSTREAM_FILTER, TYPE.wasm));
   findings.push(...otherFiltersNamed(chain, RESOLVE_FILTER, TYPE.headerMutation));
-  if (!hasFilter(chain, DOWNSTREAM_FILTER)) {
+  findings.push(...otherFiltersNamed(chain, STARTED_FILTER, TYPE.setFilterState));
+  if (use.module !== undefined) wireModule(chain, router, vmId, use.module, options, editor);
+  if (use.mark !== undefined && !hasFilter(chain, STARTED_FILTER, TYPE.setFilterState))
+    editor.insertItem(chain.seq, filters.indexOf(router), startedFilter(use.mark.disabled));
+}
+
+function wireModule(
+  chain: Cursor,
+  router: Cursor,
+  vmId: string,
+  { place, settings, own }: ModuleUse,
+  options: PlanOptions,
+  editor: Editor,
+): void {
+  if (chain.seq !== undefined && !hasFilter(chain, DOWNSTREAM_FILTER, TYPE.wasm)) {
     // Other filters may have cleared the route cache, and the module, which cannot resolve the route, would see none.
-    const index = placeOf(filters, options);
+    const index = placeOf(chain.items(), options);
     if (earlierFilters(chain, options).length > 0) editor.insertItem(chain.seq, index, RESOLVE);
-    const shared = () => wasmFilter(DOWNSTREAM_FILTER, "downstream", vmId, options, use.settings);
-    const added = use.own?.map((own) => ownFilter(own, vmId, options)) ?? [shared()];
+    const shared = () => wasmFilter(DOWNSTREAM_FILTER, "downstream", vmId, options, settings);
+    const owns = own === undefined ? undefined : [...new Set(own.values())];
+    const added = owns?.map((one) => ownFilter(one, vmId, options)) ?? [shared()];
     for (const filter of added) editor.insertItem(chain.seq, index, filter);
   }
-  if (use.place !== "nowhere") wireRouter(router, vmId, use.place, options, editor);
+  if (place !== "nowhere") wireRouter(router, vmId, place, options, editor);
 }
 
 function wireRouter(router: Cursor, vmId: string, place: UpstreamPlace, options: PlanOptions, editor: Editor): void {
@@ -155,7 +185,7 @@ function wireUpstreamChain(
   options: PlanOptions,
   editor: Editor,
 ): void {
-  if (chain.seq === undefined || hasFilter(chain, UPSTREAM_FILTER)) return;
+  if (chain.seq === undefined || hasFilter(chain, UPSTREAM_FILTER, TYPE.wasm)) return;
   const filter = wasmFilter(UPSTREAM_FILTER, "upstream", vmId, options);
   editor.insertItem(chain.seq, 0, filter);
   if (place !== "around" || !hasOtherUpstreamFilters(chain)) return;
@@ -207,10 +237,10 @@ function isRouter(filter: Cursor): boolean {
 }
 
 /** Found by name and type: a filter that lower wrote before, or that a user placed by hand. */
-function hasFilter(chain: Cursor, name: string): boolean {
+function hasFilter(chain: Cursor, name: string, type: string): boolean {
   return chain
     .items()
-    .some((filter) => filter.field("name")?.string() === name && filter.field("typed_config")?.type() === TYPE.wasm);
+    .some((filter) => filter.field("name")?.string() === name && filter.field("typed_config")?.type() === type);
 }
 
 /** Where the module goes: a chain of an upgrade need not have the filter that was asked for. */
@@ -235,7 +265,7 @@ export function hasModule(manager: Cursor): boolean {
 }
 
 function isOurs(name: string | undefined): boolean {
-  return name === RESOLVE_FILTER || /^attempt_router(_[0-9a-f]{16})?$/.test(name ?? "");
+  return name === RESOLVE_FILTER || name === STARTED_FILTER || /^attempt_router(_[0-9a-f]{16})?$/.test(name ?? "");
 }
 
 function earlierFilters(chain: Cursor, options: PlanOptions): Cursor[] {

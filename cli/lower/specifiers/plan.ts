@@ -216,6 +216,7 @@ class SpecifierPlanner {
       const around = {
         form: oneSlot ? "ONE_SLOT" : "SLOT_PER_ATTEMPT",
         pin: false,
+        marks: false,
         rereads: false,
         attempts: Math.max(attemptsOf(template.route, host), this.clusters.attempts),
         allowed: allowedClusters(template.route, use.specifier, this.clusters.all, []),
