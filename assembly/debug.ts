@@ -1,5 +1,6 @@
-// The debug build: the module, and a way to make it trap on purpose, for tests of what a trap costs.
+// The debug build: the module, with a way to make it trap on purpose and one to count what it allocates, for tests.
 
+import { Census } from "./abi/collector";
 import { proxy_get_header_map_value } from "./abi/imports";
 import { release } from "./abi/memory";
 import { encode } from "./bytes";
@@ -18,6 +19,18 @@ export {
 
 const TRAP_HEADER = encode("x-attempt-router-trap");
 const result: usize = memory.data(2 * sizeof<usize>());
+
+const census = new Census();
+
+/** Objects that were allocated since the last call; their bytes are then what `allocatedBytes` says. */
+export function allocatedObjects(): u32 {
+  census.take();
+  return census.objects;
+}
+
+export function allocatedBytes(): usize {
+  return census.bytes;
+}
 
 export function proxy_on_request_headers(context: u32, headers: u32, endOfStream: bool): i32 {
   const name = TRAP_HEADER;

@@ -1,4 +1,4 @@
-import { Route } from "../specifiers/route";
+import { Route, reuseWrappers } from "../specifiers/route";
 import { OnRouteStatus, RouteSpecifier } from "../specifiers/specifier";
 import { Condition } from "./condition";
 import { RequestView } from "./request-view";
@@ -31,6 +31,7 @@ export class Chain {
    * the same for every specifier.
    */
   run(given: Route | null, request: RequestView, seed: u64): Route | null {
+    reuseWrappers();
     const steps = this.steps;
     let route = given;
     for (let i = 0; i < steps.length; i++) {

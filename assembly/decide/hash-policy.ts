@@ -2,7 +2,7 @@
 // same cluster on both. The functions work on bytes that the caller read from the request.
 
 import { Bytes, View } from "../bytes";
-import { Lines } from "../wire/header-pairs";
+import { ViewList } from "../view-list";
 import { xxhash64 } from "./xxhash64";
 
 /** What a hash policy hashes. */
@@ -44,7 +44,7 @@ export class CombinedHash {
 }
 
 /** Hash of a header: its lines in byte order, each seeded with the hash of those before. Sorts `lines`. */
-export function hashLines(lines: Lines): u64 {
+export function hashLines(lines: ViewList): u64 {
   lines.sort();
   let hash: u64 = 0;
   for (let i = 0; i < lines.length; i++) hash = xxhash64(lines.at(i).ptr, lines.at(i).length, hash);

@@ -4,6 +4,7 @@ import { TransformAction, TransformReader } from "../specifiers/header-transform
 import { RESPONSE_KEY } from "./names";
 
 const kept = new View();
+const reader = new TransformReader();
 
 /** Applies the header transforms that the request's specifiers left for the response. */
 export function onDownstreamResponse(host: Host): void {
@@ -14,8 +15,7 @@ export function onDownstreamResponse(host: Host): void {
 
 /** Applies header transforms (see `specifiers/header-transforms.ts`) to a header map. */
 export function applyTransforms(host: Host, map: i32, transforms: View): void {
-  if (transforms.length == 0) return;
-  const reader = new TransformReader(transforms.ptr, transforms.length);
+  reader.reset(transforms);
   while (reader.next()) applyOne(host, map, reader);
 }
 

@@ -1,3 +1,4 @@
+import { ByteBuffer } from "../byte-buffer";
 import { Bytes, View } from "../bytes";
 import { Plan } from "../decide/plan";
 import { HeaderName, RequestView } from "../decide/request-view";
@@ -21,7 +22,7 @@ const MARK_LENGTH = 20;
 @final
 export class HostRequest extends RequestView {
   /** Headers that specifiers added to the response. */
-  responseHeaders: Bytes = NOTHING;
+  readonly responseHeaders: ByteBuffer = new ByteBuffer();
 
   private plan: Plan | null = null;
   private seed: u64 = 0;
@@ -46,7 +47,7 @@ export class HostRequest extends RequestView {
     this.hasPath = false;
     this.hasMethod = false;
     this.hasMetadata = false;
-    if (this.responseHeaders.length > 0) this.responseHeaders = NOTHING;
+    this.responseHeaders.clear();
   }
 
   /** Hands back what was read. */
@@ -116,8 +117,7 @@ export class HostRequest extends RequestView {
   }
 
   addResponseHeader(name: Bytes, value: Bytes): void {
-    const line = transform(TransformAction.APPEND_IF_EXISTS_OR_ADD, name, value);
-    this.responseHeaders = this.responseHeaders.concat<Bytes>(line);
+    this.responseHeaders.add(transform(TransformAction.APPEND_IF_EXISTS_OR_ADD, name, value));
   }
 
   // What the route's own plan picks for attempt 1; it is written only after the chain.

@@ -1,4 +1,4 @@
-import { View } from "../bytes";
+import { Bytes, View } from "../bytes";
 import {
   CombinedHash,
   HashPolicy,
@@ -12,7 +12,8 @@ import { HeaderNumber } from "../decide/header-number";
 import { Plan, RandomSource } from "../decide/plan";
 import { Random } from "../decide/random";
 import { xxhash64 } from "../decide/xxhash64";
-import { Lines, readLines } from "../wire/header-pairs";
+import { ViewList } from "../view-list";
+import { readLines } from "../wire/header-pairs";
 import { Host } from "../host/host";
 import { Counter } from "./counters";
 import { report } from "./report";
@@ -22,7 +23,8 @@ const number = new HeaderNumber();
 const combined = new CombinedHash();
 const text = new View();
 const part = new View();
-const lines = new Lines();
+const pairs = new View();
+const lines = new ViewList();
 
 let internal = new Random(0);
 
@@ -70,6 +72,7 @@ function readHash(host: Host, plan: Plan): bool {
     addHash(host, unchecked(policies[i]));
     if (combined.exists && unchecked(policies[i]).terminal) break;
   }
+  if (pairs.ptr != 0) host.release(pairs);
   return combined.exists;
 }
 
@@ -81,19 +84,21 @@ function addHash(host: Host, policy: HashPolicy): void {
 }
 
 function addHeader(host: Host, policy: HashPolicy): void {
-  if (!host.requestHeaders(text)) return;
-  readLines(text, policy.name, lines);
+  readHeader(host, policy.name);
   if (lines.length > 0) combined.add(hashLines(lines));
-  host.release(text);
 }
 
 function addCookie(host: Host, policy: HashPolicy): void {
-  if (!host.requestHeaders(text)) return;
-  readLines(text, COOKIE_HEADER, lines);
+  readHeader(host, COOKIE_HEADER);
   let found = false;
   for (let i = 0; i < lines.length && !found; i++) found = findCookie(lines.at(i), policy.name, part);
   if (found && part.length > 0) combined.add(xxhash64(part.ptr, part.length, 0));
-  host.release(text);
+}
+
+// All headers are read for the first policy that needs lines, and kept until the last policy is done.
+function readHeader(host: Host, name: Bytes): void {
+  if (pairs.ptr == 0 && !host.requestHeaders(pairs)) pairs.set(0, 0);
+  readLines(pairs, name, lines);
 }
 
 function addSourceIp(host: Host): void {

@@ -1,6 +1,7 @@
 // SlotForm.HEADERS: the picks travel as request headers, which the router reads on the route's pinned copy.
 
 import { Bytes, View } from "../bytes";
+import { ViewList } from "../view-list";
 import { Decision } from "../decide/decision";
 import { HeaderMap, Host } from "../host/host";
 import { FIRST, FIRST_HEADER, UNKNOWN_CLUSTER, slotHeader } from "./names";
@@ -9,6 +10,7 @@ import { decideAttempt } from "./request";
 const name = new View();
 const text = new View();
 const cluster = new View();
+const clusters = new ViewList();
 
 /**
  * Writes the header of every attempt, unless the route's static defaults do; whether it wrote them. All of them, since the
@@ -16,17 +18,16 @@ const cluster = new View();
  */
 export function writeSlotHeaders(host: Host, decision: Decision): bool {
   const slots = decision.plan.slots;
-  const clusters = new StaticArray<Bytes>(slots);
+  clusters.clear();
   // What the upstream role writes later must be read, too.
   let differs = decision.plan.decidesPerAttempt;
   for (let i = 0; i < slots; i++) {
     if (!decideAttempt(host, decision, i + 1, cluster)) differs = true;
-    unchecked((clusters[i] = cluster.copy()));
+    clusters.add(cluster.ptr, cluster.length);
   }
   if (!differs) return false;
   for (let i = 0; i < slots; i++) {
-    text.setBytes(unchecked(clusters[i]));
-    writeSlotHeader(host, i + 1, text);
+    writeSlotHeader(host, i + 1, clusters.at(i));
   }
   text.setBytes(FIRST);
   replace(host, FIRST_HEADER, text);

@@ -1,10 +1,10 @@
 // Gives the request's route to its specifiers, and makes the proxy use the route that comes out of them.
 
+import { ByteBuffer } from "../byte-buffer";
 import { Bytes, View, encode } from "../bytes";
 import { Chain } from "../decide/chain";
 import { Plan } from "../decide/plan";
 import { HeaderMap, Host } from "../host/host";
-import { inOrder } from "../specifiers/header-transforms";
 import { RetryOverride, Route } from "../specifiers/route";
 import { applyTransforms } from "./apply-transforms";
 import { followPlan, removeClientAttemptCount, write, writePlan } from "./downstream";
@@ -35,6 +35,8 @@ const COMMA = encode(",");
 
 const name = new View();
 const value = new View();
+const pin = new ByteBuffer();
+const text = new ByteBuffer();
 let request: HostRequest | null = null;
 
 /** Runs the chain for a request on a route with this plan; whether the response's headers are of interest. */
@@ -48,8 +50,7 @@ export function specify(host: Host, plan: Plan, chain: Chain): bool {
   if (route == null && given != null) drop(host);
   else if (route != null && route !== given) take(host, route, plan, seed);
   else if (plan.hasGroups) followPlan(host, plan, seed);
-  const transforms = view.responseHeaders;
-  return keepForResponse(host, route == null ? transforms : inOrder(route.responseTransforms, transforms));
+  return keepForResponse(host, route, view);
 }
 
 function requestOf(host: Host): HostRequest {
@@ -73,31 +74,31 @@ function take(host: Host, route: Route, plan: Plan, seed: u64): void {
   const cluster = route.cluster;
   const groups = route.groups;
   const own = base.plan;
-  let pin = base.pin;
+  pin.clear().add(base.pin);
   if (cluster != null) {
     replace(host, CLUSTER_HEADER, cluster);
-    pin = pin.concat<Bytes>(CLUSTER_COPY);
+    pin.add(CLUSTER_COPY);
   } else if (groups != null) {
     writeGroups(host, groups, plan.overrideSlots, seed);
-    pin = pin.concat<Bytes>(GROUPS_COPY);
+    pin.add(GROUPS_COPY);
   } else if (base.isResolved && plan.hasGroups) writePlan(host, plan, seed);
   else if (own != null) writePlan(host, own, seed);
   const retry = route.retry;
   if (retry != null) {
     writeRetry(host, retry);
-    pin = pin.concat<Bytes>(RETRY_COPY);
+    pin.add(RETRY_COPY);
   }
   const timeout = route.timeout;
   if (timeout != null) setUnlessSent(host, TIMEOUT_HEADER, timeout);
-  value.setBytes(pin);
+  pin.lend(value);
   write(host, ROUTE_KEY, value);
   const fallback = route.fallback;
   if (fallback != null) {
     value.setBytes(fallback);
     write(host, GIVEN_KEY, value);
   }
-  const transforms = route.requestTransforms;
-  value.setBytes(transforms);
+  route.addRequestTransforms(text.clear());
+  text.lend(value);
   applyTransforms(host, HeaderMap.REQUEST, value);
   host.clearRouteCache();
 }
@@ -129,30 +130,37 @@ function writeRetry(host: Host, retry: RetryOverride): void {
   if (retry.perTryTimeout.length > 0) setUnlessSent(host, PER_TRY_TIMEOUT_HEADER, retry.perTryTimeout);
 }
 
-function setUnlessSent(host: Host, header: Bytes, text: Bytes): void {
+function setUnlessSent(host: Host, header: Bytes, content: Bytes): void {
   name.setBytes(header);
-  if (!host.hasHeader(HeaderMap.REQUEST, name)) replace(host, header, text);
+  if (!host.hasHeader(HeaderMap.REQUEST, name)) replace(host, header, content);
 }
 
-function addToSent(host: Host, header: Bytes, text: Bytes): void {
+function addToSent(host: Host, header: Bytes, more: Bytes): void {
   if (!host.requestHeader(header, value)) {
-    replace(host, header, text);
+    replace(host, header, more);
     return;
   }
-  const sent = value.copy();
-  host.release(value);
-  replace(host, header, sent.concat<Bytes>(COMMA).concat<Bytes>(text));
-}
-
-function replace(host: Host, header: Bytes, text: Bytes): void {
   name.setBytes(header);
-  value.setBytes(text);
+  text.clear().addView(value).add(COMMA).add(more);
+  host.release(value);
+  text.lend(value);
   host.replaceHeader(HeaderMap.REQUEST, name, value);
 }
 
-function keepForResponse(host: Host, transforms: Bytes): bool {
-  if (transforms.length == 0) return false;
-  value.setBytes(transforms);
+function replace(host: Host, header: Bytes, content: Bytes): void {
+  name.setBytes(header);
+  value.setBytes(content);
+  host.replaceHeader(HeaderMap.REQUEST, name, value);
+}
+
+// Those of the route come before those that specifiers added.
+function keepForResponse(host: Host, route: Route | null, request: HostRequest): bool {
+  text.clear();
+  if (route != null) route.addResponseTransforms(text);
+  request.responseHeaders.lend(value);
+  text.addView(value);
+  if (text.length == 0) return false;
+  text.lend(value);
   write(host, RESPONSE_KEY, value);
   return true;
 }

@@ -27,23 +27,20 @@ export function transform(action: TransformAction, name: Bytes, value: Bytes): B
   return bytes;
 }
 
-/** Transforms that run one after the other. */
-export function inOrder(first: Bytes, second: Bytes): Bytes {
-  if (second.length == 0) return first;
-  return first.length == 0 ? second : first.concat<Bytes>(second);
-}
-
-/** Steps through transforms. */
+/** Steps through transforms. Reused: `reset` begins. */
 @final
 export class TransformReader {
   action: TransformAction = TransformAction.REMOVE;
   name: View = new View();
   value: View = new View();
 
-  constructor(
-    private ptr: usize,
-    private left: i32,
-  ) {}
+  private ptr: usize = 0;
+  private left: i32 = 0;
+
+  reset(transforms: View): void {
+    this.ptr = transforms.ptr;
+    this.left = transforms.length;
+  }
 
   /** Whether there is another one, which is then read. Bytes that are none end it. */
   next(): bool {

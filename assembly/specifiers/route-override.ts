@@ -9,7 +9,7 @@ import { readHeaderTransforms } from "../settings/header-transforms";
 import { compileGroups } from "../settings/compile";
 import { ValueKind, ValueView } from "../wire/value-view";
 import { decimal } from "../text";
-import { DelegatingRoute, RetryOverride, Route } from "./route";
+import { RetryOverride, Route, wrap } from "./route";
 import { OnRouteResult, RouteSpecifier, SpecifierContext, SpecifierType, apply, pass } from "./specifier";
 
 const text = new View();
@@ -27,7 +27,7 @@ class RouteOverride extends RouteSpecifier {
 
   onRoute(route: Route | null, request: RequestView, seed: u64): OnRouteResult {
     if (route == null || !route.hasEntry) return pass(route);
-    const result = new DelegatingRoute(route);
+    const result = wrap(route);
     const choice = this.cluster;
     if (choice != null) {
       const cluster = choice.of(request, seed);

@@ -4,7 +4,7 @@ import { RequestView } from "../decide/request-view";
 import { readCondition } from "../settings/condition";
 import { Fields } from "../settings/fields";
 import { readConfiguredRoute } from "../settings/configured-route";
-import { BaseRoute, DelegatingRoute, Route } from "./route";
+import { BaseRoute, Route, wrap } from "./route";
 import { OnRouteResult, RouteSpecifier, SpecifierContext, SpecifierType, apply, pass } from "./specifier";
 
 /** `attempt_router.v1.RouteTemplate`: the named route, where its match holds. */
@@ -23,7 +23,7 @@ class RouteTemplate extends RouteSpecifier {
     const match = this.match;
     if (match != null && !match.holds(request, true, seed)) return pass(route);
     if (!this.proxyMatches) return apply(this.template);
-    const result = new DelegatingRoute(this.template);
+    const result = wrap(this.template);
     result.setFallback(route != null ? route.base.pin : NO_ROUTE);
     return apply(result);
   }

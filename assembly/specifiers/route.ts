@@ -1,7 +1,7 @@
+import { ByteBuffer } from "../byte-buffer";
 import { Bytes, encode } from "../bytes";
 import { Plan } from "../decide/plan";
 import { decimal } from "../text";
-import { inOrder } from "./header-transforms";
 
 /** A retry policy that replaces a route's, as the values of the router's request headers; empty: not set. */
 @final
@@ -39,14 +39,10 @@ export abstract class Route {
     return null;
   }
 
-  /** Request header transforms in order, see `HeaderTransforms`. */
-  get requestTransforms(): Bytes {
-    return NOTHING;
-  }
+  /** Adds the request's header transforms in order, see `header-transforms.ts`. */
+  addRequestTransforms(out: ByteBuffer): void {}
 
-  get responseTransforms(): Bytes {
-    return NOTHING;
-  }
+  addResponseTransforms(out: ByteBuffer): void {}
 
   /**
    * What filter state `wasm.attempt_router.given` must hold for the proxy to choose the route that it falls back to where
@@ -102,8 +98,21 @@ export class DelegatingRoute extends Route {
   private addedToRequest: Bytes = NOTHING;
   private addedToResponse: Bytes = NOTHING;
 
-  constructor(private readonly wrapped: Route) {
+  constructor(private wrapped: Route) {
     super();
+  }
+
+  /** Begins anew, as a wrapper of `route` that overrides nothing. */
+  reset(route: Route): this {
+    this.wrapped = route;
+    this.ownGroups = null;
+    this.ownCluster = null;
+    this.ownTimeout = null;
+    this.ownRetry = null;
+    this.ownFallback = null;
+    this.addedToRequest = NOTHING;
+    this.addedToResponse = NOTHING;
+    return this;
   }
 
   get base(): BaseRoute {
@@ -137,12 +146,14 @@ export class DelegatingRoute extends Route {
     return own != null ? own : this.wrapped.fallback;
   }
 
-  get requestTransforms(): Bytes {
-    return inOrder(this.wrapped.requestTransforms, this.addedToRequest);
+  addRequestTransforms(out: ByteBuffer): void {
+    this.wrapped.addRequestTransforms(out);
+    out.add(this.addedToRequest);
   }
 
-  get responseTransforms(): Bytes {
-    return inOrder(this.wrapped.responseTransforms, this.addedToResponse);
+  addResponseTransforms(out: ByteBuffer): void {
+    this.wrapped.addResponseTransforms(out);
+    out.add(this.addedToResponse);
   }
 
   /** Sends every attempt to this cluster; one that does not exist fails the request. */
@@ -181,4 +192,19 @@ export class DelegatingRoute extends Route {
   transformResponse(transforms: Bytes): void {
     this.addedToResponse = transforms;
   }
+}
+
+// One request is decided at a time, and its routes mean nothing after it.
+const wrappers: Array<DelegatingRoute> = [];
+let inUse = 0;
+
+/** A `DelegatingRoute` for the request that is decided now: one of an earlier request, where there is one. */
+export function wrap(route: Route): DelegatingRoute {
+  if (inUse == wrappers.length) wrappers.push(new DelegatingRoute(route));
+  return wrappers[inUse++].reset(route);
+}
+
+/** The next request begins, and may use what `wrap` gave to those before. */
+export function reuseWrappers(): void {
+  inUse = 0;
 }

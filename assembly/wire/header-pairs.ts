@@ -1,47 +1,13 @@
 import { Bytes, View } from "../bytes";
-
-/** The lines of one header. Reused: it grows to the most lines that a request has had, and refers to the request's memory. */
-@final
-export class Lines {
-  length: i32 = 0;
-
-  private views: Array<View> = [];
-
-  at(index: i32): View {
-    return this.views[index];
-  }
-
-  add(ptr: usize, length: i32): void {
-    const views = this.views;
-    if (this.length == views.length) views.push(new View());
-    views[this.length++].set(ptr, length);
-  }
-
-  /** Puts the lines into byte order, in place (Shell's method). */
-  sort(): void {
-    let gap = this.length;
-    while (gap > 1) {
-      gap = gap > 3 ? (gap * 4) / 9 : 1;
-      for (let i = gap; i < this.length; i++) this.sink(i, gap);
-    }
-  }
-
-  private sink(index: i32, gap: i32): void {
-    const views = this.views;
-    const line = views[index];
-    let i = index;
-    for (; i >= gap && views[i - gap].compare(line) > 0; i -= gap) views[i] = views[i - gap];
-    views[i] = line;
-  }
-}
+import { ViewList } from "../view-list";
 
 /**
  * Reads every line of the header `name`, in order, from the ABI's serialized header map: the number of headers, then for
  * each the length of its name and of its value, then for each the name and the value, both followed by NUL. Names are lower
  * case. All numbers are 32-bit.
  */
-export function readLines(pairs: View, name: Bytes, out: Lines): void {
-  out.length = 0;
+export function readLines(pairs: View, name: Bytes, out: ViewList): void {
+  out.clear();
   if (pairs.length < 4) return;
   const count = load<u32>(pairs.ptr);
   let sizes = pairs.ptr + 4;

@@ -1,7 +1,7 @@
 import { Bytes, View, encode } from "../../assembly/bytes";
 import { HeaderName, RequestView } from "../../assembly/decide/request-view";
 import { Fields } from "../../assembly/settings/fields";
-import { DelegatingRoute, Route } from "../../assembly/specifiers/route";
+import { Route, wrap } from "../../assembly/specifiers/route";
 import {
   OnRouteResult,
   RouteSpecifier,
@@ -32,7 +32,7 @@ class TenantTable extends RouteSpecifier {
     const index = this.find(tenant);
     request.release(tenant);
     if (index < 0) return pass(route);
-    const result = new DelegatingRoute(route);
+    const result = wrap(route);
     result.setCluster(unchecked(this.clusters[index]));
     return apply(result);
   }

@@ -1,7 +1,7 @@
 import { View, decode, encode } from "../../assembly/bytes";
 import { CombinedHash, findCookie, findIp, findQueryParameter, hashLines } from "../../assembly/decide/hash-policy";
 import { decimal } from "../../assembly/text";
-import { Lines } from "../../assembly/wire/header-pairs";
+import { ViewList } from "../../assembly/view-list";
 import { xxhash64 } from "../../assembly/decide/xxhash64";
 
 function view(text: string): View {
@@ -16,8 +16,8 @@ function hash(text: string, seed: u64 = 0): u64 {
   return xxhash64(bytes.ptr, bytes.length, seed);
 }
 
-function linesOf(texts: string[]): Lines {
-  const lines = new Lines();
+function linesOf(texts: string[]): ViewList {
+  const lines = new ViewList();
   for (let i = 0; i < texts.length; i++) {
     const line = view(texts[i]);
     lines.add(line.ptr, line.length);
