@@ -1,7 +1,18 @@
 // However a file is written, what it says is lowered the same.
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
-import { isMap, isScalar, isSeq, parse, parseDocument, visit, type Document, type Node } from "yaml";
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  Pair,
+  parse,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+  type YAMLMap,
+} from "yaml";
 import { lower } from "../../cli/lower.js";
 import { fixtures, WASM_IN_GOLDEN } from "./support.js";
 
@@ -17,6 +28,8 @@ const styles: Record<string, Style> = {
   "block and flow": (text, random) => collections(text, () => random() < 0.2),
   "long lines broken": (text, random) => collections(text, () => random() < 0.2, 40),
   "anchors and aliases": (text, random) => anchors(text, random),
+  "merge keys": merges,
+  "merge keys, anchors and aliases": (text, random) => anchors(merges(text, random), random),
   "JSON on one line": (text) => JSON.stringify(parse(text)),
   "JSON with tabs": (text) => JSON.stringify(parse(text), null, "\t"),
   "JSON with Windows line ends": (text) => windows(JSON.stringify(parse(text), null, 2)),
@@ -91,6 +104,41 @@ function anchors(text: string, random: () => number): string {
   return document.toString({ lineWidth: 0 });
 }
 
+/** Lets some maps take over what an earlier one says, which may itself do so. */
+function merges(text: string, random: () => number): string {
+  const document: Document = parseDocument(text);
+  const earlier: YAMLMap[] = [];
+  let anchorsUsed = 0;
+  visit(document, {
+    Map: (_, map, ancestors) => {
+      const from = earlier.find((one) => sharesEnough(one, map) && !(ancestors as unknown[]).includes(one));
+      if (from !== undefined && random() < 0.7) {
+        from.anchor ??= `m${(anchorsUsed += 1)}`;
+        const own = map.items.filter(
+          (pair) => !isDeepStrictEqual(textOf(pair.value), textOf(from.get(pair.key, true))),
+        );
+        const alias = document.createAlias(from as Parameters<Document["createAlias"]>[0], from.anchor);
+        const key = document.createNode("<<");
+        map.items = random() < 0.5 ? [new Pair(key, alias), ...own] : [...own, new Pair(key, alias)];
+      }
+      earlier.push(map);
+    },
+  });
+  return document.toString({ lineWidth: 0 });
+}
+
+/** Whether all keys of one map are keys of another, and some values equal. */
+function sharesEnough(one: YAMLMap, other: YAMLMap): boolean {
+  const pairs = one.items.filter(({ key }) => !(isScalar(key) && key.value === "<<"));
+  if (pairs.length < one.items.length || pairs.length === 0) return false;
+  const shares = pairs.some(({ key, value }) => isDeepStrictEqual(textOf(value), textOf(other.get(key, true))));
+  return shares && pairs.every(({ key }) => other.has(key));
+}
+
+function textOf(node: unknown): string {
+  return JSON.stringify(node);
+}
+
 const FREE_KEYS = new Set(["filter_metadata", "typed_per_filter_config", "map", "static_layer"]);
 
 function camelCase(text: string): string {
@@ -110,7 +158,7 @@ function camelCase(text: string): string {
 
 /** The values of a file with one spelling of each field, in one order. */
 function meaning(text: string): unknown {
-  return plain(parse(text.replace(/^\ufeff/, "")));
+  return plain(parse(text.replace(/^\ufeff/, ""), { merge: true }));
 }
 
 function plain(value: unknown): unknown {
