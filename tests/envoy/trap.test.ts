@@ -5,6 +5,7 @@ import versions from "../../tools/envoy/versions.json" with { type: "json" };
 import { nativeBootstrap } from "../support/bootstrap.js";
 import type { Case, Config } from "../support/case.js";
 import { Serving } from "../support/serving.js";
+import { waitFor } from "../../tools/wait.js";
 import type { Upstreams } from "../support/upstreams.js";
 
 const DEBUG_MODULE = fileURLToPath(new URL("../../build/debug.wasm", import.meta.url));
@@ -28,12 +29,23 @@ function weighted(cluster_name: string): Config {
   return { cluster_name, weight: 1 };
 }
 
-function bootstrap(upstreams: Upstreams, policy: FailurePolicy, route: Config = {}): string {
+// An earlier filter: one filter of the module serves all routes then.
+const EARLIER = {
+  name: "envoy.filters.http.header_mutation",
+  typed_config: {
+    "@type": "type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
+    mutations: {},
+  },
+};
+
+function bootstrap(upstreams: Upstreams, policy: FailurePolicy, route: Config, http_filters: Config[]): string {
   const extension = { name: "envoy.router.cluster_specifier_plugin.priority_group", typed_config: SPECIFIER };
   const retry_policy = { retry_on: "5xx", num_retries: 1, refresh_cluster_on_retry: true };
   const action = { inline_cluster_specifier_plugin: { extension }, retry_policy };
   const virtualHost = { name: "vh", domains: ["*"], routes: [{ match: { prefix: "/" }, route: action, ...route }] };
-  const test = { listeners: [{ name: "ingress", route_config: { virtual_hosts: [virtualHost] } }] } as unknown as Case;
+  const test = {
+    listeners: [{ name: "ingress", http_filters, route_config: { virtual_hosts: [virtualHost] } }],
+  } as unknown as Case;
   const native = nativeBootstrap(test, upstreams);
   return lower(native, { file: "trap.yaml", wasm: DEBUG_MODULE, failurePolicy: policy }).text;
 }
@@ -43,8 +55,11 @@ async function withEnvoy(
   policy: FailurePolicy,
   run: (serving: Serving) => Promise<void>,
   route: Config = {},
+  http_filters: Config[] = [],
 ): Promise<void> {
-  const serving = await Serving.start(version, FAILING, (upstreams) => bootstrap(upstreams, policy, route));
+  const serving = await Serving.start(version, FAILING, (upstreams) =>
+    bootstrap(upstreams, policy, route, http_filters),
+  );
   try {
     await run(serving);
   } finally {
@@ -74,6 +89,21 @@ describe.each(versions.versions)("the module on Envoy %s", (version) => {
       expect(response.status).toBe(503);
       expect(hops).toEqual([]);
     });
+  });
+
+  it.each([
+    { form: "a filter for each chain", filters: [] },
+    { form: "one filter for all routes", filters: [EARLIER] },
+  ])("when it trapped under FAIL_RELOAD, picks again once it is loaded anew ($form)", async ({ filters }) => {
+    const run = async (serving: Serving): Promise<void> => {
+      await trap(serving);
+      const again = await waitFor("a request that the module plans", async () => {
+        const { response, hops } = await serving.get("/", PICK_SECOND);
+        return hops.length > 0 && { served: response.headers["x-served-by"], hops };
+      });
+      expect(again).toEqual({ served: "d", hops: PICKED });
+    };
+    await withEnvoy(version, "FAIL_RELOAD", run, {}, filters);
   });
 
   it("when a route disables it, leaves the static chain working", async () => {
