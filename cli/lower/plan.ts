@@ -259,6 +259,9 @@ class Planner {
 
   /** The filters of the routes; undefined where one filter serves them all. */
   private ownFilters(site: ConnectionManagerSite, routes: PriorityGroupRoute[]): Map<string, OwnFilter> | undefined {
+    // While connections of a listener that was replaced drain, its virtual machines stay: an update of weights every few
+    // seconds would add hundreds. The listeners of a bootstrap are not replaced.
+    if (this.resources.kind !== "bootstrap") return undefined;
     const isShared = ({ config }: RouteConfigSite) => this.takersOf(config).length > 1 || usesSpecifiers(config);
     if (site.routeConfigs.some(isShared) || routes.some(({ settings }) => groupsOf(settings).length === 0))
       return undefined;

@@ -17,15 +17,16 @@ export class Serving {
     readonly upstreams: Upstreams,
   ) {}
 
-  /** Starts the upstreams, then Envoy `version` with the bootstrap made for them. */
+  /** Starts the upstreams, then Envoy `version` with the bootstrap made for them; `args` go to its command line. */
   static async start(
     version: string,
     specs: Record<string, UpstreamSpec>,
     bootstrap: (upstreams: Upstreams) => string,
+    args: string[] = [],
   ): Promise<Serving> {
     const upstreams = await Upstreams.start(specs);
     try {
-      return new Serving(await EnvoyProcess.start(version, bootstrap(upstreams)), upstreams);
+      return new Serving(await EnvoyProcess.start(version, bootstrap(upstreams), args), upstreams);
     } catch (error) {
       await upstreams.close();
       throw error;
