@@ -1,9 +1,3 @@
-import { createServer, type Server } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { lower } from "../../cli/lower.js";
@@ -11,7 +5,10 @@ import { envoyVersions } from "../../tools/envoy/binary.js";
 import { ANY_PORT } from "../../tools/envoy/process.js";
 import { unusedPort } from "../../tools/ports.js";
 import { awaitRound } from "../support/availability.js";
+import { assignment, staticCluster } from "../support/clusters.js";
 import { WASM } from "../support/lowering.js";
+import { ResourceFile } from "../support/resource-file.js";
+import { Servers } from "../support/servers.js";
 import { Serving } from "../support/serving.js";
 import type { UpstreamSpec, Upstreams } from "../support/upstreams.js";
 
@@ -27,19 +24,18 @@ const SIGNAL = "wasmcustom.attempt_router.availability_signal";
 type Json = Record<string, unknown>;
 
 let serving: Serving | undefined;
-let servers: Server[] = [];
-let directory = "";
+const servers = new Servers();
+let endpoints: ResourceFile;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "attempt-router-eds-"));
+  endpoints = new ResourceFile();
   writeEndpoints("eds", []);
 });
 
 afterEach(async () => {
   await serving?.stop();
-  for (const server of servers) server.close().closeAllConnections();
-  servers = [];
-  rmSync(directory, { recursive: true });
+  servers.close();
+  endpoints.remove();
 });
 
 describe.each(versions)("Envoy %s", (version) => {
@@ -60,7 +56,7 @@ describe.each(versions)("Envoy %s", (version) => {
   });
 
   test("sees at attempt 2 that its cluster lost its hosts during attempt 1", async () => {
-    const slow = await gated();
+    const slow = await servers.gated();
     const { envoy } = await start(version, { b: 200, first: 200 }, () => [
       composite(["slow", "eds", "b"]),
       staticCluster("slow", [slow.port]),
@@ -79,7 +75,7 @@ describe.each(versions)("Envoy %s", (version) => {
   });
 
   test("follows health checks that fail and recover", async () => {
-    const checked = await switchable();
+    const checked = await servers.switchable();
     const { envoy } = await start(version, { b: 200 }, () => [
       composite(["checked", "b"]),
       {
@@ -248,56 +244,11 @@ function composite(names: string[], settings: Json = {}): Json {
   };
 }
 
-function staticCluster(name: string, ports: number[], address = "127.0.0.1"): Json {
-  return { name, type: "STATIC", connect_timeout: "1s", load_assignment: assignment(name, ports, address) };
-}
-
 function edsCluster(name: string): Json {
-  const path_config_source = { path: join(directory, "eds.yaml"), watched_directory: { path: directory } };
-  const eds_config = { resource_api_version: "V3", path_config_source };
-  return { name, type: "EDS", connect_timeout: "1s", eds_cluster_config: { eds_config } };
+  return { name, type: "EDS", connect_timeout: "1s", eds_cluster_config: { eds_config: endpoints.source } };
 }
 
-function assignment(name: string, ports: number[], address = "127.0.0.1"): Json {
-  const lb_endpoints = ports.map((port_value) => ({
-    endpoint: { address: { socket_address: { address, port_value } } },
-  }));
-  return { cluster_name: name, endpoints: lb_endpoints.length === 0 ? [] : [{ lb_endpoints }] };
-}
-
-/** Replaces the EDS file as a whole, which is what Envoy watches for. */
 function writeEndpoints(name: string, ports: number[]): void {
-  const file = join(directory, "eds.yaml");
   const type = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
-  writeFileSync(`${file}.new`, stringify({ resources: [{ "@type": type, ...assignment(name, ports) }] }));
-  renameSync(`${file}.new`, file);
-}
-
-/** A server that answers every request with `status`. */
-async function switchable(): Promise<{ port: number; status: number }> {
-  const state = { port: 0, status: 200 };
-  state.port = await listen((answer) => answer.writeHead(state.status, { "x-served-by": "switchable" }).end());
-  return state;
-}
-
-/** A server that answers its first request when it is told to. */
-async function gated(): Promise<{ port: number; arrived: Promise<void>; release: (status: number) => void }> {
-  const gate = { release: (status: number): void => void status };
-  let arrive = (): void => undefined;
-  const arrived = new Promise<void>((resolve) => (arrive = resolve));
-  const listening = await listen((answer) => {
-    gate.release = (status) => answer.writeHead(status).end();
-    arrive();
-  });
-  return { port: listening, arrived, release: (status) => gate.release(status) };
-}
-
-type Answer = Parameters<NonNullable<Parameters<typeof createServer>[1]>>[1];
-
-async function listen(answer: (answer: Answer) => void): Promise<number> {
-  const server = createServer((_, response) => answer(response));
-  servers.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
+  endpoints.write(stringify({ resources: [{ "@type": type, ...assignment(name, ports) }] }));
 }
