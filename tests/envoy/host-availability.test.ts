@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { lower } from "../../cli/lower.js";
+import type { Admin } from "../../tools/envoy/admin.js";
 import { envoyVersions } from "../../tools/envoy/binary.js";
 import { ANY_PORT } from "../../tools/envoy/process.js";
 import { unusedPort } from "../../tools/ports.js";
@@ -41,17 +42,11 @@ afterEach(async () => {
 describe.each(versions)("Envoy %s", (version) => {
   test("skips a cluster whose endpoints EDS takes away, and comes back when they are back", async () => {
     const { envoy } = await start(version, { b: 200, first: 200 }, () => [composite(["eds", "b"]), edsCluster("eds")]);
-    writeEndpoints("eds", [port("first")]);
-    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 1);
-    await awaitRound(envoy.admin);
+    await endpointsAre([port("first")], envoy.admin);
     expect((await get()).hops).toEqual(["first"]);
-    writeEndpoints("eds", []);
-    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 0);
-    await awaitRound(envoy.admin);
+    await endpointsAre([], envoy.admin);
     expect((await get()).hops).toEqual(["b"]);
-    writeEndpoints("eds", [port("first")]);
-    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 1);
-    await awaitRound(envoy.admin);
+    await endpointsAre([port("first")], envoy.admin);
     expect((await get()).hops).toEqual(["first"]);
   });
 
@@ -62,14 +57,10 @@ describe.each(versions)("Envoy %s", (version) => {
       staticCluster("slow", [slow.port]),
       edsCluster("eds"),
     ]);
-    writeEndpoints("eds", [port("first")]);
-    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 1);
-    await awaitRound(envoy.admin);
+    await endpointsAre([port("first")], envoy.admin);
     const response = get();
     await slow.arrived;
-    writeEndpoints("eds", []);
-    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 0);
-    await awaitRound(envoy.admin);
+    await endpointsAre([], envoy.admin);
     slow.release(503);
     expect((await response).hops).toEqual(["b"]);
   });
@@ -155,9 +146,7 @@ describe.each(versions)("Envoy %s", (version) => {
     );
     await awaitRound(envoy.admin);
     expect((await get()).hops).toEqual(["b"]);
-    writeEndpoints("eds", [port("first")]);
-    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 1);
-    await awaitRound(envoy.admin);
+    await endpointsAre([port("first")], envoy.admin);
     expect((await get()).hops).toEqual(["first"]);
     expect(await envoy.admin.stat("http.attempt_router_probe.downstream_rq_total")).toBe(0);
   });
@@ -246,6 +235,13 @@ function composite(names: string[], settings: Json = {}): Json {
 
 function edsCluster(name: string): Json {
   return { name, type: "EDS", connect_timeout: "1s", eds_cluster_config: { eds_config: endpoints.source } };
+}
+
+/** Replaces the endpoints of the cluster `eds` and waits until the module knows. */
+async function endpointsAre(ports: number[], admin: Admin): Promise<void> {
+  writeEndpoints("eds", ports);
+  await admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === ports.length);
+  await awaitRound(admin);
 }
 
 function writeEndpoints(name: string, ports: number[]): void {

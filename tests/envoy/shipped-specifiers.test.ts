@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { envoyVersions } from "../../tools/envoy/binary.js";
 import { parse, stringify } from "yaml";
 import type { Config } from "../support/case.js";
+import { group, lua, priorityGroups, setMetadata } from "../support/config.js";
 import { WASM } from "../support/lowering.js";
 import { drop, fallbackTo, forHeader, run, specifier, tag, UPSTREAMS } from "./specifier-runs.js";
 
@@ -19,19 +20,7 @@ const route = (action: Config, specifiers: Config[] = [], more: Config = {}): Co
   ...more,
 });
 const RETRIES = { retry_on: "5xx", num_retries: 2, refresh_cluster_on_retry: true };
-const group = (...names: string[]): Config => ({
-  name: "g",
-  clusters: names.map((cluster_name) => ({ cluster_name, weight: 1 })),
-});
 const bad = { upstreams: { ...UPSTREAMS, bad: 503, worse: 503, worst: 503, limited: 429, hang: "hang" as const } };
-const setMetadata = (value: Config): Config => ({
-  name: "envoy.filters.http.set_metadata",
-  typed_config: {
-    "@type": `${TYPE}.extensions.filters.http.set_metadata.v3.Config`,
-    metadata: [{ metadata_namespace: "app", value }],
-  },
-});
-
 /** The configuration without the HTTP filter of that name. */
 function withoutFilter(config: string, name: string): string {
   const drop = (_: unknown, value: unknown): unknown =>
@@ -68,7 +57,7 @@ describe.each(versions)("Envoy %s: the cluster of a RouteOverride", (version) =>
 
   test("comes from metadata; without a value it stays; one that does not exist fails the request", async () => {
     const fields = { cluster_metadata: { namespace: "app", path: ["route", "cluster"] } };
-    const by = (value: Config) => ({ http_filters: [setMetadata(value)] });
+    const by = (value: Config) => ({ http_filters: [setMetadata("app", value)] });
     expect(await served(fields, {}, by({ route: { cluster: "other" } }))).toBe("other");
     expect(await served(fields, {}, by({ route: "other" }))).toBe("api");
     expect(await served(fields, {}, by({ route: { cluster: "nowhere" } }))).toBe("NC");
@@ -124,7 +113,7 @@ describe.each(versions)("Envoy %s: priority groups of a RouteOverride", (version
   test("a request's metadata overrides them, unknown clusters fail", async () => {
     const fields = { priority_groups: [group("bad")], override_metadata_namespace: "app" };
     const levels = { routes: [route({ cluster: "api", retry_policy: RETRIES }, [override(fields)])] };
-    const to = (name: string) => ({ ...bad, http_filters: [setMetadata({ priority_groups: [group(name)] })] });
+    const to = (name: string) => ({ ...bad, http_filters: [setMetadata("app", { priority_groups: [group(name)] })] });
     const [known] = await run(version, levels, [{}], to("worse"));
     const [unknown] = await run(version, levels, [{}], to("nowhere"));
     expect([known?.hops, unknown?.flags]).toEqual([["worse", "worse", "worse"], "NC"]);
@@ -194,17 +183,7 @@ describe.each(versions)("Envoy %s: time-outs and retries of a RouteOverride", (v
   });
 
   test("a route's own priority groups are walked by a specifier's retries", async () => {
-    const inline = {
-      inline_cluster_specifier_plugin: {
-        extension: {
-          name: "envoy.router.cluster_specifier_plugin.priority_group",
-          typed_config: {
-            "@type": `${TYPE}.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupClusterSpecifier`,
-            priority_groups: [group("bad"), group("worse"), group("api")],
-          },
-        },
-      },
-    };
+    const inline = priorityGroups([group("bad"), group("worse"), group("api")]);
     const policy = override({ retry_policy: { retry_on: "5xx", num_retries: 2 }, when: forHeader("x-retry") });
     const requests = [{ headers: { "x-retry": 1 } }, {}];
     const [retried, plain] = await run(version, { routes: [route(inline, [policy])] }, requests, bad);
@@ -379,21 +358,10 @@ describe.each(versions)("Envoy %s: RouteTemplate", (version) => {
   });
 
   test("may have priority groups of its own", async () => {
+    const groups = [group("bad", "worse"), group("worst", "bad"), group("api", "other")];
     const native = {
       match: { prefix: "/" },
-      route: {
-        inline_cluster_specifier_plugin: {
-          extension: {
-            name: "envoy.router.cluster_specifier_plugin.priority_group",
-            typed_config: {
-              "@type": `${TYPE}.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupClusterSpecifier`,
-              header_name: "x-pick",
-              priority_groups: [group("bad", "worse"), group("worst", "bad"), group("api", "other")],
-            },
-          },
-        },
-        retry_policy: RETRIES,
-      },
+      route: { ...priorityGroups(groups, { header_name: "x-pick" }), retry_policy: RETRIES },
     };
     const levels = { host: [template(native)] };
     const requests = [{ headers: { "x-pick": 0 } }, { path: "/nowhere", headers: { "x-pick": 1 } }];
@@ -468,14 +436,6 @@ describe.each(versions)("Envoy %s: where no specifier applies", (version) => {
 });
 
 describe.each(versions)("Envoy %s: after other filters", (version) => {
-  const lua = (inline_string: string): Config => ({
-    name: "envoy.filters.http.lua",
-    typed_config: {
-      "@type": `${TYPE}.extensions.filters.http.lua.v3.Lua`,
-      default_source_code: { inline_string },
-      clear_route_cache: false,
-    },
-  });
   const change = "h:headers():replace('x-kind', 'changed')";
   const matched = { match: { prefix: "/", headers: [{ name: "x-kind", string_match: { exact: "first" } }] } };
   const requests = [{ headers: { "x-kind": "first" } }];
@@ -497,19 +457,8 @@ describe.each(versions)("Envoy %s: after other filters", (version) => {
   });
 
   test("a pinned route with priority groups keeps its own chain under an override of something else", async () => {
-    const inline = {
-      inline_cluster_specifier_plugin: {
-        extension: {
-          name: "envoy.router.cluster_specifier_plugin.priority_group",
-          typed_config: {
-            "@type": `${TYPE}.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupClusterSpecifier`,
-            header_name: "x-pick",
-            priority_groups: [group("bad", "worse"), group("api", "other")],
-          },
-        },
-      },
-      retry_policy: RETRIES,
-    };
+    const groups = [group("bad", "worse"), group("api", "other")];
+    const inline = { ...priorityGroups(groups, { header_name: "x-pick" }), retry_policy: RETRIES };
     const first = { ...route(inline, [tag("t", { when: forHeader("x-tag") })]), ...matched };
     const levels = { routes: [first, route({ cluster: "web" })] };
     const filters = { ...bad, http_filters: [lua(`function envoy_on_request(h) ${change} end`)] };

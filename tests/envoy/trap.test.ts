@@ -4,6 +4,7 @@ import { lower, type FailurePolicy } from "../../cli/lower.js";
 import versions from "../../tools/envoy/versions.json" with { type: "json" };
 import { nativeBootstrap } from "../support/bootstrap.js";
 import type { Case, Config } from "../support/case.js";
+import { group, priorityGroups } from "../support/config.js";
 import { Serving } from "../support/serving.js";
 import { waitFor } from "../../tools/wait.js";
 import type { Upstreams } from "../support/upstreams.js";
@@ -12,22 +13,10 @@ const DEBUG_MODULE = fileURLToPath(new URL("../../build/debug.wasm", import.meta
 const FAILING = { a: 503, b: 503, c: 503, d: 503 };
 
 // A weighted pair in each group: the static chain is the first of each.
-const SPECIFIER = {
-  "@type":
-    "type.googleapis.com/envoy.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupClusterSpecifier",
-  header_name: "x-pick",
-  priority_groups: [
-    { name: "first", clusters: [weighted("a"), weighted("b")] },
-    { name: "second", clusters: [weighted("c"), weighted("d")] },
-  ],
-};
+const GROUPS = [group("a", "b"), group("c", "d")];
 const STATIC_CHAIN = ["a", "c"];
 const PICKED = ["b", "d"];
 const PICK_SECOND = { "x-pick": "1" };
-
-function weighted(cluster_name: string): Config {
-  return { cluster_name, weight: 1 };
-}
 
 // An earlier filter: one filter of the module serves all routes then.
 const EARLIER = {
@@ -39,9 +28,8 @@ const EARLIER = {
 };
 
 function bootstrap(upstreams: Upstreams, policy: FailurePolicy, route: Config, http_filters: Config[]): string {
-  const extension = { name: "envoy.router.cluster_specifier_plugin.priority_group", typed_config: SPECIFIER };
   const retry_policy = { retry_on: "5xx", num_retries: 1, refresh_cluster_on_retry: true };
-  const action = { inline_cluster_specifier_plugin: { extension }, retry_policy };
+  const action = { ...priorityGroups(GROUPS, { header_name: "x-pick" }), retry_policy };
   const virtualHost = { name: "vh", domains: ["*"], routes: [{ match: { prefix: "/" }, route: action, ...route }] };
   const test = {
     listeners: [{ name: "ingress", http_filters, route_config: { virtual_hosts: [virtualHost] } }],

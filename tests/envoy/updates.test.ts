@@ -5,6 +5,7 @@ import { envoyVersions } from "../../tools/envoy/binary.js";
 import { ANY_PORT } from "../../tools/envoy/process.js";
 import { waitFor } from "../../tools/wait.js";
 import { staticCluster } from "../support/clusters.js";
+import { group, priorityGroups } from "../support/config.js";
 import { lowered } from "../support/lowering.js";
 import { ResourceFile } from "../support/resource-file.js";
 import { Serving, type Served } from "../support/serving.js";
@@ -111,23 +112,13 @@ function ownRoutes(version: number): Json {
 
 // The names of the groups differ from version to version, and so the settings.
 function routes(version: number): Json {
-  const group = (one: string, other: string) => {
-    const clusters = [one, other].map((cluster_name) => ({ cluster_name, weight: 1 }));
-    return { name: `${one} of ${version}`, clusters };
-  };
-  const specifier = {
-    "@type": `${TYPE}.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupClusterSpecifier`,
-    header_name: "x-pick",
-    priority_groups: [group("f", "g"), group(`a${version % 2}`, `b${version % 2}`)],
-  };
+  const named = (one: string, other: string) => ({ ...group(one, other), name: `${one} of ${version}` });
+  const groups = [named("f", "g"), named(`a${version % 2}`, `b${version % 2}`)];
   const retry_policy = { retry_on: "5xx", num_retries: 1, refresh_cluster_on_retry: true, retry_back_off: BACK_OFF };
   const route = {
     match: { prefix: "/" },
     response_headers_to_add: [{ header: { key: "x-version", value: String(version) } }],
-    route: {
-      inline_cluster_specifier_plugin: { extension: { name: "groups", typed_config: specifier } },
-      retry_policy,
-    },
+    route: { ...priorityGroups(groups, { header_name: "x-pick" }), retry_policy },
   };
   return { name: "routes", virtual_hosts: [{ name: "all", domains: ["*"], routes: [route] }] };
 }
