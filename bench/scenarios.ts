@@ -3,7 +3,7 @@
 import { stringify } from "yaml";
 import { lower } from "../cli/lower.js";
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 const GOOGLE = "type.googleapis.com/envoy.";
 export const WEIGHTED = [
@@ -21,15 +21,26 @@ export interface Upstreams {
 /** Which clusters fail, by the first letter of their names. */
 export type Failing = "" | "a" | "ab";
 
-/** A bootstrap whose route `/` has this action and these route specifiers; `/plain` has a plain cluster. */
-export function bootstrap(
-  action: Json,
-  { ok, failing }: Upstreams,
-  fails: Failing = "",
-  filters: Json[] = [],
-  specifiers: Json[] = [],
-): string {
-  const router = { name: "router", typed_config: { "@type": `${GOOGLE}extensions.filters.http.router.v3.Router` } };
+/** What a bootstrap has besides the action of its route. */
+export interface Parts {
+  fails?: Failing;
+  /** Before the router. */
+  filters?: Json[];
+  /** Before the upstream codec. */
+  upstreamFilters?: Json[];
+  /** Route specifiers of the route. */
+  specifiers?: Json[];
+  /** Metadata of the route for the module. */
+  settings?: Json;
+  /** Has the router write the number of the attempt, as `lower` has it. */
+  attemptCount?: boolean;
+  /** Besides a1, a2, b and c. */
+  clusters?: Json[];
+}
+
+/** A bootstrap whose route `/` has this action; `/plain` has a plain cluster. */
+export function bootstrap(action: Json, { ok, failing }: Upstreams, parts: Parts = {}): string {
+  const { fails = "", filters = [], upstreamFilters = [], clusters = [] } = parts;
   const retry_policy = { retry_on: "5xx,reset,connect-failure", num_retries: 2, refresh_cluster_on_retry: true };
   const retry_back_off = { base_interval: "0.001s", max_interval: "0.002s" };
   const manager = {
@@ -41,18 +52,20 @@ export function bootstrap(
         {
           name: "all",
           domains: ["*"],
+          ...(parts.attemptCount ? { include_request_attempt_count: true } : {}),
           routes: [
             { match: { prefix: "/plain" }, route: { cluster: "b", timeout: "0s" } },
             {
               match: { prefix: "/" },
               route: { ...action, timeout: "0s", retry_policy: { ...retry_policy, retry_back_off } },
-              ...(specifiers.length > 0 ? { route_specifiers: specifiers } : {}),
+              ...(parts.specifiers ? { route_specifiers: parts.specifiers } : {}),
+              ...(parts.settings ? { metadata: { filter_metadata: { attempt_router: parts.settings } } } : {}),
             },
           ],
         },
       ],
     },
-    http_filters: [...filters, router],
+    http_filters: [...filters, router(upstreamFilters)],
   };
   const address = (port: number) => ({ socket_address: { address: "127.0.0.1", port_value: port } });
   const cluster = (name: string) => ({
@@ -74,11 +87,18 @@ export function bootstrap(
       stats_flush_interval: "299s",
       static_resources: {
         listeners: [{ name: "bench", address: address(0), filter_chains: [chain] }],
-        clusters: ["a1", "a2", "b", "c"].map(cluster),
+        clusters: [...["a1", "a2", "b", "c"].map(cluster), ...clusters],
       },
     },
     { aliasDuplicateObjects: false },
   );
+}
+
+function router(upstreamFilters: Json[]): Json {
+  const type = `${GOOGLE}extensions.filters.http`;
+  const codec = { name: "codec", typed_config: { "@type": `${type}.upstream_codec.v3.UpstreamCodec` } };
+  const upstream = upstreamFilters.length > 0 ? { upstream_http_filters: [...upstreamFilters, codec] } : {};
+  return { name: "router", typed_config: { "@type": `${type}.router.v3.Router`, ...upstream } };
 }
 
 /** The action of the native priority-group specifier with this first group. */
@@ -116,56 +136,23 @@ export function foreignMetadata(size: number): Json {
   };
 }
 
-/** A Lua filter that picks like the module does, and a matcher that reads the pick from a request header. */
-export function luaPeer(upstreams: Upstreams): string {
-  const header = {
-    name: "slot",
-    typed_config: { "@type": `${GOOGLE}type.matcher.v3.HttpRequestHeaderMatchInput`, header_name: "x-slot-1" },
+/** A stock filter that changes nothing, but after which a filter cannot know that the request is still on its route. */
+export const EARLIER = {
+  name: "earlier",
+  typed_config: { "@type": `${GOOGLE}extensions.filters.http.header_mutation.v3.HeaderMutation`, mutations: {} },
+};
+
+/** A native composite cluster over a1, b and c. */
+export function compositeCluster(): Json {
+  const typed_config = {
+    "@type": `${GOOGLE}extensions.clusters.composite.v3.ClusterConfig`,
+    clusters: ["a1", "b", "c"].map((name) => ({ name })),
   };
-  const attempt = {
-    name: "attempt",
-    typed_config: {
-      "@type": `${GOOGLE}type.matcher.v3.HttpRequestHeaderMatchInput`,
-      header_name: "x-envoy-attempt-count",
-    },
-  };
-  const to = (cluster: string) => ({
-    action: {
-      name: cluster,
-      typed_config: { "@type": `${GOOGLE}extensions.router.cluster_specifiers.matcher.v3.ClusterAction`, cluster },
-    },
-  });
-  const first = { matcher_tree: { input: header, exact_match_map: { map: { a2: to("a2") } } }, on_no_match: to("a1") };
-  const later = {
-    matcher_tree: { input: attempt, exact_match_map: { map: { "1": to("b"), "2": to("c") } } },
-    on_no_match: { matcher: first },
-  };
-  const action = specifier("matcher", {
-    "@type": `${GOOGLE}extensions.router.cluster_specifiers.matcher.v3.MatcherClusterSpecifier`,
-    cluster_matcher: later,
-  });
-  const lua = {
-    name: "lua",
-    typed_config: {
-      "@type": `${GOOGLE}extensions.filters.http.lua.v3.Lua`,
-      default_source_code: { inline_string: LUA },
-    },
-  };
-  return bootstrap(action, upstreams, "", [lua]);
+  const cluster_type = { name: "envoy.clusters.composite", typed_config };
+  return { name: "composite", connect_timeout: "1s", lb_policy: "CLUSTER_PROVIDED", cluster_type };
 }
 
-const LUA = `
-function envoy_on_request(handle)
-  local headers = handle:headers()
-  if headers:get("x-envoy-attempt-count") then headers:remove("x-envoy-attempt-count") end
-  if math.random(0, 99) >= 80 then
-    headers:replace("x-slot-1", "a2")
-    handle:clearRouteCache()
-  end
-end
-`;
-
-/** A filter chain with the module at `wasm` that does nothing, in the downstream chain. */
+/** A wasm filter with the module at `wasm` that does nothing. */
 export function noopFilter(wasm: string): Json {
   const config = {
     name: "noop",
@@ -179,12 +166,8 @@ export function lowered(text: string, wasm: string): string {
   return lower(text, { file: "bench.yaml", wasm }).text;
 }
 
-/** The lowered configuration without the module: what the slots cost by themselves. */
-export function withoutModule(text: string, wasm: string): string {
-  return lowered(text, wasm).replaceAll("disabled: false", "disabled: true");
-}
-
-function specifier(name: string, typed_config: Json): Json {
+/** The action of a route with this cluster specifier. */
+export function specifier(name: string, typed_config: Json): Json {
   return {
     inline_cluster_specifier_plugin: {
       extension: { name: `envoy.router.cluster_specifier_plugin.${name}`, typed_config },

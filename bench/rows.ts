@@ -1,0 +1,144 @@
+// What is measured: each row a configuration, and the row that it is compared with.
+
+import { luaPeer, rustPeer, withoutModule } from "./peer-scenarios.js";
+import {
+  bootstrap,
+  compositeCluster,
+  EARLIER,
+  FAILS,
+  foreignMetadata,
+  HOLDS,
+  lowered,
+  noopFilter,
+  priorityGroups,
+  SINGLE,
+  timeoutOverrides,
+  WEIGHTED,
+  type Failing,
+  type Parts,
+  type Upstreams,
+} from "./scenarios.js";
+
+/** What the configurations refer to: ports, and paths of modules. Peers are built when they are first asked for. */
+export interface Ingredients {
+  upstreams: Upstreams;
+  wasm: string;
+  noop: () => Promise<string>;
+  rust: () => Promise<string>;
+}
+
+type Configure = (ingredients: Ingredients) => string | Promise<string>;
+
+export interface Row {
+  name: string;
+  /** The name of the row that it is compared with. */
+  against?: string;
+  /** The path that is asked for. */
+  path: string;
+  /** The bootstrap. */
+  configure: Configure;
+}
+
+const PLAIN = { cluster: "a1" };
+const COMPOSITE = { cluster: "composite" };
+const RETRIES: { suffix: string; fails: Failing }[] = [
+  { suffix: "", fails: "" },
+  { suffix: ", 1 retry", fails: "a" },
+  { suffix: ", 2 retries", fails: "ab" },
+];
+const CHAINS = [
+  { chain: "weighted 80/20", first: WEIGHTED, script: "pick" },
+  { chain: "single clusters", first: SINGLE, script: "single" },
+] as const;
+
+/** Every row, after the one that it is compared with. */
+export const ROWS: Row[] = [
+  row("plain cluster", undefined, native(PLAIN)),
+  row("no-op module in one chain", "plain cluster", noop(false)),
+  row("no-op module in two chains", "plain cluster", noop(true)),
+  row("module, route without settings", "plain cluster", module(priorityGroups(WEIGHTED)), "/plain"),
+  ...CHAINS.flatMap(({ chain, first, script }) => {
+    const action = priorityGroups(first);
+    return RETRIES.flatMap(({ suffix, fails }) => {
+      const oracle = `native, ${chain}${suffix}`;
+      return [
+        row(oracle, undefined, native(action, { fails })),
+        row(`module, ${chain}${suffix}`, oracle, module(action, { fails })),
+        row(`Rust peer, ${chain}${suffix}`, oracle, rust(first, { fails })),
+        row(`Lua peer, ${chain}${suffix}`, oracle, ({ upstreams }) => luaPeer(script, upstreams, { fails })),
+      ];
+    });
+  }),
+  row("slots without module, weighted 80/20", "native, weighted 80/20", slots(priorityGroups(WEIGHTED))),
+  ...sharedRows(),
+  ...RETRIES.flatMap(({ suffix, fails }) => {
+    const parts = { fails, clusters: [compositeCluster()] };
+    const oracle = `native, composite${suffix}`;
+    // Asking for hosts goes by the clock, so it must not happen while requests are counted.
+    const rarely = { availability_interval_ms: 60_000 };
+    const never = { skip_clusters_without_hosts: false };
+    return [
+      row(oracle, undefined, native(COMPOSITE, parts)),
+      row(`module, composite${suffix}`, oracle, module(COMPOSITE, { ...parts, settings: rarely })),
+      row(`module, composite, no host skipped${suffix}`, oracle, module(COMPOSITE, { ...parts, settings: never })),
+    ];
+  }),
+  ...[0, 1, 10, 100].flatMap((kilobytes) => {
+    const action = priorityGroups(WEIGHTED, { override_metadata_namespace: "override" });
+    const parts = { filters: [foreignMetadata(kilobytes * 1024)] };
+    const oracle = `native, override beside ${kilobytes} KB`;
+    return [
+      row(oracle, undefined, native(action, parts)),
+      row(`module, override beside ${kilobytes} KB`, oracle, module(action, parts)),
+    ];
+  }),
+  ...Object.entries({ fail: FAILS, hold: HOLDS }).map(([how, when]) => {
+    const parts = { specifiers: timeoutOverrides(10, when) };
+    return row(`module, ten specifiers that ${how}`, "plain cluster", module(PLAIN, parts));
+  }),
+];
+
+// An earlier filter keeps `lower` from writing a filter for each chain.
+function sharedRows(): Row[] {
+  const parts = { filters: [EARLIER] };
+  const [plain, weighted, single] = ["plain cluster", "native, weighted 80/20", "native, single clusters"] as const;
+  const after = (name: string) => `${name}, after a filter`;
+  const chain = (first: typeof WEIGHTED) => priorityGroups(first);
+  return [
+    row(after(plain), undefined, native(PLAIN, parts)),
+    row(after("module, route without settings"), after(plain), module(chain(WEIGHTED), parts), "/plain"),
+    row(after(weighted), undefined, native(chain(WEIGHTED), parts)),
+    row(after("module, weighted 80/20"), after(weighted), module(chain(WEIGHTED), parts)),
+    row(after("Rust peer, weighted 80/20"), after(weighted), rust(WEIGHTED, parts)),
+    row(after(single), undefined, native(chain(SINGLE), parts)),
+    row(after("module, single clusters"), after(single), module(chain(SINGLE), parts)),
+  ];
+}
+
+function row(name: string, against: string | undefined, configure: Configure, path = "/"): Row {
+  return { name, ...(against === undefined ? {} : { against }), configure, path };
+}
+
+function native(action: object, parts?: Parts): Configure {
+  return ({ upstreams }) => bootstrap({ ...action }, upstreams, parts);
+}
+
+function module(action: object, parts?: Parts): Configure {
+  return ({ upstreams, wasm }) => lowered(bootstrap({ ...action }, upstreams, parts), wasm);
+}
+
+function slots(action: object): Configure {
+  return ({ upstreams, wasm }) => withoutModule(lowered(bootstrap({ ...action }, upstreams), wasm));
+}
+
+function rust(first: typeof WEIGHTED, parts?: Parts): Configure {
+  const ours = module(priorityGroups(first), parts);
+  return async (ingredients) => rustPeer(await ours(ingredients), await ingredients.rust(), first[0]?.weight ?? 0);
+}
+
+function noop(upstream: boolean): Configure {
+  return async ({ upstreams, noop }) => {
+    const filters = [noopFilter(await noop())];
+    return bootstrap(PLAIN, upstreams, { filters, ...(upstream ? { upstreamFilters: filters } : {}) });
+  };
+}
