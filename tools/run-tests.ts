@@ -1,10 +1,12 @@
 // `npm test`: builds, checks and tests everything, and ends with the line `N passed, N failed` over all runners.
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { execa } from "execa";
+import { hasValgrind } from "../bench/callgrind.js";
 import { envoyVersions, findEnvoy } from "./envoy/binary.js";
 import { colors } from "./terminal.js";
 
@@ -46,6 +48,7 @@ try {
     { name: "unit tests of the module (as-pect)", run: runUnitTests },
     { name: "tests (vitest)", run: () => runVitest([]) },
     { name: "images through a registry (vitest)", run: runRegistryTests },
+    { name: "instruction budgets (callgrind)", run: runBudgets },
   ]);
   process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`);
   process.exitCode = counts.failed === 0 ? 0 : 1;
@@ -146,6 +149,10 @@ interface VitestReport {
   testResults: { status: string; assertionResults: { status: string }[] }[];
 }
 
+interface BudgetReport {
+  verdicts: { held: boolean }[];
+}
+
 // Not everybody has these tools; CI does.
 async function runRegistryTests(): Promise<Outcome> {
   const found = await execa("which", REGISTRY_TOOLS, { reject: false });
@@ -155,6 +162,20 @@ async function runRegistryTests(): Promise<Outcome> {
   }
   const images = await command("tsx", ["tools/image/main.ts"]);
   return images.failed > 0 ? images : runVitest(["--config", "vitest.extra.config.ts", "--mode", "registry"]);
+}
+
+// Counts instructions, so nothing that runs beside it can break a budget. Not everybody has valgrind; CI does.
+async function runBudgets(): Promise<Outcome> {
+  if (!(await hasValgrind()) && process.env["CI"] === undefined) {
+    process.stdout.write("  not run: needs valgrind\n");
+    return OK;
+  }
+  const file = join(scratch, "budgets.json");
+  const result = await exec("tsx", ["bench/ci.ts", "--json", file]);
+  const report = existsSync(file) ? (JSON.parse(await readFile(file, "utf8")) as BudgetReport) : { verdicts: [] };
+  const failed = report.verdicts.filter(({ held }) => !held).length;
+  if (!result.failed) process.stdout.write(result.stdout.replaceAll(/^/gm, "  ") + "\n");
+  return counted(report.verdicts.length - failed, failed, result.failed, result.all);
 }
 
 async function runVitest(options: string[]): Promise<Outcome> {

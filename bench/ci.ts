@@ -1,0 +1,28 @@
+// `npm run bench:ci -- [--json FILE]`: measures the rows of the budgets that every run of the tests holds, and ends with 1
+// where one is exceeded. FILE gets the figures and the verdicts.
+
+import { writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { readBudgets, verdict } from "./budgets.js";
+import { UnusableInput, type Figures } from "./figures.js";
+import { conditions, DEFAULT_AMOUNT, measure } from "./measure.js";
+import { ROWS } from "./rows.js";
+
+const UNUSABLE = 2;
+
+try {
+  const { values } = parseArgs({ options: { json: { type: "string" } } });
+  const budgets = (await readBudgets()).filter(({ ci }) => ci);
+  const names = new Set(budgets.flatMap(({ row, against }) => [row, against]));
+  const rows = ROWS.filter(({ name }) => names.has(name));
+  const figures: Figures = { conditions: await conditions(DEFAULT_AMOUNT), results: {} };
+  await measure(rows, DEFAULT_AMOUNT, figures.results, () => undefined);
+  const verdicts = budgets.map((budget) => verdict(budget, figures.results));
+  process.stdout.write(verdicts.map(({ text }) => `${text}\n`).join(""));
+  if (verdicts.some(({ held }) => !held)) process.exitCode = 1;
+  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify({ ...figures, verdicts }, null, 2)}\n`);
+} catch (error) {
+  if (!(error instanceof UnusableInput)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = UNUSABLE;
+}
