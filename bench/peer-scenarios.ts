@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { parseDocument, visit, type Document, type YAMLMap } from "yaml";
-import { bootstrap, specifier, type Json, type Parts, type Upstreams } from "./scenarios.js";
+import { bootstrap, specifier, vmConfig, type Json, type Parts, type Upstreams } from "./scenarios.js";
 
 const GOOGLE = "type.googleapis.com/envoy.";
 
@@ -12,19 +12,34 @@ export type LuaScript = "pick" | "single";
 /** A Lua filter that picks as the module does, and a matcher that reads the pick from a request header. */
 export function luaPeer(script: LuaScript, upstreams: Upstreams, parts: Parts = {}): string {
   const pick = { matcher: headerTree("x-slot-1", { a2: to("a2") }, to("a1")) };
-  const first = script === "pick" ? pick : to("a1");
+  return filterAndTree(luaFilter(script), script === "pick" ? pick : to("a1"), upstreams, parts);
+}
+
+/** The Rust peer where every group has a single cluster: it takes the client's attempt count away. */
+export function rustPeerSingle(wasm: string, upstreams: Upstreams, parts: Parts = {}): string {
+  const configuration = rustConfiguration(100, "");
+  const config = { name: "peer", configuration, vm_config: vmConfig(wasm) };
+  const filter = { name: "peer", typed_config: { "@type": `${GOOGLE}extensions.filters.http.wasm.v3.Wasm`, config } };
+  return filterAndTree(filter, to("a1"), upstreams, parts);
+}
+
+/** A chain whose first attempt takes `first`. */
+function filterAndTree(filter: Json, first: Json, upstreams: Upstreams, parts: Parts): string {
   const action = specifier("matcher", {
     "@type": `${GOOGLE}extensions.router.cluster_specifiers.matcher.v3.MatcherClusterSpecifier`,
     cluster_matcher: headerTree("x-envoy-attempt-count", { "1": to("b"), "2": to("c") }, first),
   });
-  // What `lower` sets, too.
-  return bootstrap(action, upstreams, { ...parts, filters: [luaFilter(script)], attemptCount: true });
+  return bootstrap(action, upstreams, { ...parts, filters: [filter], attemptCount: true });
 }
 
 function luaFilter(script: LuaScript): Json {
   const inline_string = readFileSync(new URL(`peers/${script}.lua`, import.meta.url), "utf8");
   const type = `${GOOGLE}extensions.filters.http.lua.v3.Lua`;
   return { name: "lua", typed_config: { "@type": type, default_source_code: { inline_string } } };
+}
+
+function rustConfiguration(weight: number, route: string): Json {
+  return { "@type": "type.googleapis.com/google.protobuf.StringValue", value: `${weight} ${route}` };
 }
 
 function headerTree(header_name: string, map: Json, on_no_match: Json): Json {
@@ -46,8 +61,7 @@ export function rustPeer(loweredText: string, wasm: string, weight: number): str
     const route = own.vm_config.configuration === undefined ? routeName(loweredText) : "";
     plugin.deleteIn(["vm_config", "configuration"]);
     plugin.setIn(["vm_config", "code", "local", "filename"], wasm);
-    const type = "type.googleapis.com/google.protobuf.StringValue";
-    plugin.set("configuration", { "@type": type, value: `${weight} ${route}` });
+    plugin.set("configuration", rustConfiguration(weight, route));
   }
   return document.toString();
 }

@@ -1,6 +1,6 @@
 // What is measured: each row a configuration, and the row that it is compared with.
 
-import { luaPeer, rustPeer, withoutModule } from "./peer-scenarios.js";
+import { luaPeer, rustPeer, rustPeerSingle, withoutModule } from "./peer-scenarios.js";
 import {
   bootstrap,
   compositeCluster,
@@ -56,14 +56,20 @@ export const ROWS: Row[] = [
   row("plain cluster", undefined, native(PLAIN)),
   row("no-op module in one chain", "plain cluster", noop(false)),
   row("no-op module in two chains", "plain cluster", noop(true)),
-  row("module, route without settings", "plain cluster", module(priorityGroups(WEIGHTED)), "/plain"),
+  row("native, route without settings", undefined, native(priorityGroups(WEIGHTED)), "/plain"),
+  row(
+    "lowered, route without settings",
+    "native, route without settings",
+    loweredOf(priorityGroups(WEIGHTED)),
+    "/plain",
+  ),
   ...CHAINS.flatMap(({ chain, first, script }) => {
     const action = priorityGroups(first);
     return RETRIES.flatMap(({ suffix, fails }) => {
       const oracle = `native, ${chain}${suffix}`;
       return [
         row(oracle, undefined, native(action, { fails })),
-        row(`module, ${chain}${suffix}`, oracle, module(action, { fails })),
+        row(`lowered, ${chain}${suffix}`, oracle, loweredOf(action, { fails })),
         row(`Rust peer, ${chain}${suffix}`, oracle, rust(first, { fails })),
         row(`Lua peer, ${chain}${suffix}`, oracle, ({ upstreams }) => luaPeer(script, upstreams, { fails })),
       ];
@@ -79,8 +85,8 @@ export const ROWS: Row[] = [
     const never = { skip_clusters_without_hosts: false };
     return [
       row(oracle, undefined, native(COMPOSITE, parts)),
-      row(`module, composite${suffix}`, oracle, module(COMPOSITE, { ...parts, settings: rarely })),
-      row(`module, composite, no host skipped${suffix}`, oracle, module(COMPOSITE, { ...parts, settings: never })),
+      row(`lowered, composite${suffix}`, oracle, loweredOf(COMPOSITE, { ...parts, settings: rarely })),
+      row(`lowered, composite, no host skipped${suffix}`, oracle, loweredOf(COMPOSITE, { ...parts, settings: never })),
     ];
   }),
   ...[0, 1, 10, 100].flatMap((kilobytes) => {
@@ -89,29 +95,31 @@ export const ROWS: Row[] = [
     const oracle = `native, override beside ${kilobytes} KB`;
     return [
       row(oracle, undefined, native(action, parts)),
-      row(`module, override beside ${kilobytes} KB`, oracle, module(action, parts)),
+      row(`lowered, override beside ${kilobytes} KB`, oracle, loweredOf(action, parts)),
     ];
   }),
   ...Object.entries({ fail: FAILS, hold: HOLDS }).map(([how, when]) => {
     const parts = { specifiers: timeoutOverrides(10, when) };
-    return row(`module, ten specifiers that ${how}`, "plain cluster", module(PLAIN, parts));
+    return row(`lowered, ten specifiers that ${how}`, "plain cluster", loweredOf(PLAIN, parts));
   }),
 ];
 
 // An earlier filter keeps `lower` from writing a filter for each chain.
 function sharedRows(): Row[] {
   const parts = { filters: [EARLIER] };
-  const [plain, weighted, single] = ["plain cluster", "native, weighted 80/20", "native, single clusters"] as const;
-  const after = (name: string) => `${name}, after a filter`;
-  const chain = (first: typeof WEIGHTED) => priorityGroups(first);
+  const names = (who: string, what: string) => `${who}, ${what}, after a filter`;
+  const pair = (what: string, first: typeof WEIGHTED, path?: string) => {
+    const [oracle, action] = [names("native", what), priorityGroups(first)];
+    return [
+      row(oracle, undefined, native(action, parts), path),
+      row(names("lowered", what), oracle, loweredOf(action, parts), path),
+    ];
+  };
   return [
-    row(after(plain), undefined, native(PLAIN, parts)),
-    row(after("module, route without settings"), after(plain), module(chain(WEIGHTED), parts), "/plain"),
-    row(after(weighted), undefined, native(chain(WEIGHTED), parts)),
-    row(after("module, weighted 80/20"), after(weighted), module(chain(WEIGHTED), parts)),
-    row(after("Rust peer, weighted 80/20"), after(weighted), rust(WEIGHTED, parts)),
-    row(after(single), undefined, native(chain(SINGLE), parts)),
-    row(after("module, single clusters"), after(single), module(chain(SINGLE), parts)),
+    ...pair("route without settings", WEIGHTED, "/plain"),
+    ...pair("weighted 80/20", WEIGHTED),
+    row(names("Rust peer", "weighted 80/20"), names("native", "weighted 80/20"), rust(WEIGHTED, parts)),
+    ...pair("single clusters", SINGLE),
   ];
 }
 
@@ -123,7 +131,7 @@ function native(action: object, parts?: Parts): Configure {
   return ({ upstreams }) => bootstrap({ ...action }, upstreams, parts);
 }
 
-function module(action: object, parts?: Parts): Configure {
+function loweredOf(action: object, parts?: Parts): Configure {
   return ({ upstreams, wasm }) => lowered(bootstrap({ ...action }, upstreams, parts), wasm);
 }
 
@@ -132,7 +140,9 @@ function slots(action: object): Configure {
 }
 
 function rust(first: typeof WEIGHTED, parts?: Parts): Configure {
-  const ours = module(priorityGroups(first), parts);
+  // What `lower` writes has no module in whose place the peer could stand.
+  if (first.length === 1) return async ({ upstreams, rust }) => rustPeerSingle(await rust(), upstreams, parts);
+  const ours = loweredOf(priorityGroups(first), parts);
   return async (ingredients) => rustPeer(await ours(ingredients), await ingredients.rust(), first[0]?.weight ?? 0);
 }
 

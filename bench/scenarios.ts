@@ -154,11 +154,13 @@ export function compositeCluster(): Json {
 
 /** A wasm filter with the module at `wasm` that does nothing. */
 export function noopFilter(wasm: string): Json {
-  const config = {
-    name: "noop",
-    vm_config: { runtime: "envoy.wasm.runtime.v8", code: { local: { filename: wasm } } },
-  };
+  const config = { name: "noop", vm_config: vmConfig(wasm) };
   return { name: "noop", typed_config: { "@type": `${GOOGLE}extensions.filters.http.wasm.v3.Wasm`, config } };
+}
+
+/** The virtual machine of a wasm filter. */
+export function vmConfig(filename: string): Json {
+  return { runtime: "envoy.wasm.runtime.v8", code: { local: { filename } } };
 }
 
 /** What `attempt-router lower` makes of a bootstrap. */

@@ -28,19 +28,19 @@ describe("bench:check", () => {
   });
 
   test("ends with 1 where one is exceeded, and names its rows", async () => {
-    const file = await figuresFile((row) => (row === "module, weighted 80/20" ? 2000 : 1000));
+    const file = await figuresFile((row) => (row === "lowered, weighted 80/20" ? 2000 : 1000));
     const { exitCode, stdout, stderr } = await check(file);
     expect([exitCode, stderr]).toEqual([1, `${file}: not every budget is held`]);
     expect(stdout).toMatch(
-      /^OVER one weighted .*: 2\.0000 of at most 1\.\d+: "module, weighted 80\/20" 2000, "native, weighted 80\/20" 1000$/m,
+      /^OVER one weighted .*: 2\.0000 of at most 1\.\d+: "lowered, weighted 80\/20" 2000, "native, weighted 80\/20" 1000$/m,
     );
   });
 
   test("ends with 1 where a row was not measured, and names it", async () => {
-    const file = await figuresFile((row) => (row === "plain cluster" ? undefined : 1000));
+    const file = await figuresFile((row) => (row === "native, route without settings" ? undefined : 1000));
     const { exitCode, stdout } = await check(file);
     expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/^MISS a route without settings.*: row "plain cluster" was not measured$/m);
+    expect(stdout).toMatch(/^MISS a route without settings.*: row "native, route without settings" was not measured$/m);
   });
 
   test.each([
@@ -72,8 +72,8 @@ test("every budget is of rows that can be measured, and CI holds the two main on
   const budgets = await readBudgets();
   expect(budgets.flatMap(({ row, against }) => [row, against]).filter((name) => !names.has(name))).toEqual([]);
   expect(budgets.filter(({ ci }) => ci).map(({ row }) => row)).toEqual([
-    "module, weighted 80/20",
-    "module, single clusters",
+    "lowered, weighted 80/20",
+    "lowered, single clusters",
   ]);
 });
 

@@ -43,7 +43,7 @@ test.each(ROWS)("Envoy serves with as many retries as the name says: $name", asy
   }
 });
 
-test.each(["native", "module", "Lua peer"])("one request in five goes to a2: %s, weighted 80/20", async (who) => {
+test.each(["native", "lowered", "Lua peer"])("one request in five goes to a2: %s, weighted 80/20", async (who) => {
   const row = ROWS.find(({ name }) => name === `${who}, weighted 80/20`);
   if (row === undefined) throw new Error("there is such a row");
   const envoy = await start(row);
