@@ -435,6 +435,30 @@ describe.each(versions)("Envoy %s: where no specifier applies", (version) => {
   });
 });
 
+describe.each(versions)("Envoy %s: an internal redirect", (version) => {
+  const redirecting = {
+    upstreams: { ...UPSTREAMS, api: { status: 302, headers: { location: "http://case.test/to" } } },
+  };
+  const policy = { internal_redirect_policy: { redirect_response_codes: [302] } };
+  const from = (specifiers: Config[]): Config => ({
+    ...route({ cluster: "web", ...policy }, specifiers, { name: "from" }),
+    match: { prefix: "/from" },
+  });
+  const to = { match: { prefix: "/to" }, name: "to", route: { cluster: "other" } };
+  const first = override({ cluster: "api" });
+
+  test("leaves the route that a specifier changed, and is given to the specifiers of its own", async () => {
+    const routes = [from([first]), { ...to, route_specifiers: [override({ cluster: "more" })] }];
+    const [only] = await run(version, { routes }, [{ path: "/from" }], redirecting);
+    expect([only?.status, only?.hops]).toEqual([200, ["api", "more"]]);
+  });
+
+  test("is not passed on where it leads nowhere, once a specifier has changed the route", async () => {
+    const [only] = await run(version, { routes: [from([first])] }, [{ path: "/from" }], redirecting);
+    expect([only?.status, only?.hops]).toEqual([404, ["api"]]);
+  });
+});
+
 describe.each(versions)("Envoy %s: after other filters", (version) => {
   const change = "h:headers():replace('x-kind', 'changed')";
   const matched = { match: { prefix: "/", headers: [{ name: "x-kind", string_match: { exact: "first" } }] } };
