@@ -18,7 +18,7 @@ export function nameLoweredRoutes(source: Source): string | undefined {
   if (lists.length === 0) return undefined;
   const lowered = loweredNames(Cursor.root(source));
   const editor = new Editor(source);
-  for (const list of lists) addNames(list, lowered, editor);
+  for (const list of lists) addNames(source, list, lowered, editor);
   return editor.isEmpty ? undefined : editor.apply();
 }
 
@@ -60,8 +60,13 @@ function isAllowList(map: YAMLMap): boolean {
   return isMap(map) && isScalar(type) && String(type.value).endsWith(`/${TYPE_NAME}`);
 }
 
-function addNames(list: YAMLSeq, lowered: ReadonlyMap<string, ReadonlySet<string>>, editor: Editor): void {
-  const items = list.items.map((item) => (isScalar(item) ? String(item.value) : ""));
+function addNames(
+  source: Source,
+  list: YAMLSeq,
+  lowered: ReadonlyMap<string, ReadonlySet<string>>,
+  editor: Editor,
+): void {
+  const items = list.items.map((item) => new Cursor(source, item, "", 0).string() ?? "");
   const added = new Set(items.flatMap((name) => [...(lowered.get(name) ?? [])]));
   for (const name of added) if (!items.includes(name)) editor.insertItem(list, list.items.length, name);
 }
