@@ -176,7 +176,7 @@ describe.each(versions)("Envoy %s: time-outs and retries of a RouteOverride", (v
     const codes = override({
       retry_policy: { retry_on: "retriable-status-codes", num_retries: 1, retriable_status_codes: [429] },
     });
-    const perTry = override({ retry_policy: { retry_on: "5xx", num_retries: 1, per_try_timeout: "0.1s" } });
+    const perTry = override({ retry_policy: { retry_on: "5xx", num_retries: 1, per_try_timeout: "0.6s" } });
     const [limited] = await run(version, { routes: [route({ cluster: "limited" }, [codes])] }, [{}], bad);
     const [slow] = await run(version, { routes: [route({ cluster: "hang" }, [perTry])] }, [{}], bad);
     expect([limited?.hops, slow?.hops, slow?.status]).toEqual([["limited", "limited"], ["hang", "hang"], 504]);
