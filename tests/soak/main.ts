@@ -14,9 +14,9 @@ import { lower } from "../../cli/lower.js";
 import { envoyVersions } from "../../tools/envoy/binary.js";
 import { ANY_PORT, EnvoyProcess } from "../../tools/envoy/process.js";
 import { WASM } from "../support/lowering.js";
+import { cpuByThread } from "../../tools/envoy/threads.js";
 import { unusedPort } from "../../tools/ports.js";
 import { Load } from "./load.js";
-import { cpuByThread } from "./cpu.js";
 
 const { values } = parseArgs({
   options: {
