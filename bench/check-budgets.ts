@@ -2,11 +2,10 @@
 // budgets.json. Ends with 1 where a budget is exceeded or its rows were not measured, with 2 where FILE cannot be used.
 
 import { readBudgets, verdict } from "./budgets.js";
+import { command } from "./command.js";
 import { readFigures, UnusableInput } from "./figures.js";
 
-const UNUSABLE = 2;
-
-try {
+await command(async () => {
   const [file, ...rest] = process.argv.slice(2);
   if (file === undefined || rest.length > 0) throw new UnusableInput("usage: npm run bench:check -- FILE");
   const { results } = await readFigures(file);
@@ -16,8 +15,4 @@ try {
     if (!held) process.exitCode = 1;
   }
   if (process.exitCode === 1) process.stderr.write(`${file}: not every budget is held\n`);
-} catch (error) {
-  if (!(error instanceof UnusableInput)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = UNUSABLE;
-}
+});

@@ -4,13 +4,12 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { readBudgets, verdict } from "./budgets.js";
-import { UnusableInput, type Figures } from "./figures.js";
+import { command } from "./command.js";
+import type { Figures } from "./figures.js";
 import { conditions, DEFAULT_AMOUNT, measure } from "./measure.js";
 import { ROWS } from "./rows.js";
 
-const UNUSABLE = 2;
-
-try {
+await command(async () => {
   const { values } = parseArgs({ options: { json: { type: "string" } } });
   const budgets = (await readBudgets()).filter(({ ci }) => ci);
   const names = new Set(budgets.flatMap(({ row, against }) => [row, against]));
@@ -21,8 +20,4 @@ try {
   process.stdout.write(verdicts.map(({ text }) => `${text}\n`).join(""));
   if (verdicts.some(({ held }) => !held)) process.exitCode = 1;
   if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify({ ...figures, verdicts }, null, 2)}\n`);
-} catch (error) {
-  if (!(error instanceof UnusableInput)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = UNUSABLE;
-}
+});

@@ -5,21 +5,15 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { command } from "./command.js";
 import { differingCondition, readFigures, UnusableInput, type Figure, type Figures } from "./figures.js";
 import { conditions, DEFAULT_AMOUNT, measure, type Amount } from "./measure.js";
 import { ROWS } from "./rows.js";
 import { selectRows } from "./select.js";
 
-const UNUSABLE = 2;
 const WIDTH = Math.max(...ROWS.map(({ name }) => name.length));
 
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof UnusableInput)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = UNUSABLE;
-}
+await command(main);
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
