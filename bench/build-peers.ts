@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
+import { UnusableInput } from "./figures.js";
 
 const PEERS = fileURLToPath(new URL("peers/", import.meta.url));
 const RUST_TARGET = "wasm32-unknown-unknown";
@@ -31,11 +32,11 @@ export async function buildNoop(directory: string): Promise<string> {
 
 /**
  * The path of the Rust peer.
- * @throws Error that says how to get the compiler's target when it is missing.
+ * @throws UnusableInput that says how to get the compiler's target when it is missing.
  */
 export async function buildRust(): Promise<string> {
   const build = (await withTarget()) ?? debianBuild();
-  if (build === undefined) throw new Error(NO_RUST);
+  if (build === undefined) throw new UnusableInput(NO_RUST);
   const target = fileURLToPath(new URL("../build/rust-peer", import.meta.url));
   const args = ["build", "--release", "--locked", "--target", RUST_TARGET, "--target-dir", target, ...build.args];
   await execa(build.cargo, args, { cwd: join(PEERS, "rust"), env: build.env, stderr: "inherit" });

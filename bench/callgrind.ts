@@ -1,7 +1,6 @@
 // Instructions per request of Envoy's worker, counted by callgrind between two points of one run: neither the start nor the
 // compilation of the first requests is in the figure, and it repeats within 0.1 % where times do not.
 
-import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
@@ -41,7 +40,6 @@ export async function instructionsPerRequest(
   const directory = await mkdtemp(join(tmpdir(), "attempt-router-bench-"));
   await writeFile(join(directory, "envoy.yaml"), bootstrap);
   const process = start(binary, directory);
-  const exited = once(process, "exit");
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   try {
     onPhase("starting Envoy");
@@ -59,12 +57,15 @@ export async function instructionsPerRequest(
   } finally {
     agent.destroy();
     process.kill("SIGKILL");
-    await exited;
+    await process;
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-function start(binary: string, directory: string): ChildProcess {
+type Process = ReturnType<typeof start>;
+
+// Ends when this process does, however that is.
+function start(binary: string, directory: string) {
   const valgrind = [
     "--tool=callgrind",
     // V8 writes code where it wrote other code before.
@@ -77,10 +78,10 @@ function start(binary: string, directory: string): ChildProcess {
   ];
   const envoy = ["-c", join(directory, "envoy.yaml"), "--admin-address-path", join(directory, "admin")];
   const quiet = ["--disable-hot-restart", "--concurrency", "1", "--log-level", "off"];
-  return spawn("valgrind", [...valgrind, binary, ...envoy, ...quiet], { stdio: "ignore" });
+  return execa("valgrind", [...valgrind, binary, ...envoy, ...quiet], { reject: false, stdio: "ignore" });
 }
 
-async function ready(process: ChildProcess, directory: string): Promise<{ port: number; pid: number }> {
+async function ready(process: Process, directory: string): Promise<{ port: number; pid: number }> {
   const ended = () => process.exitCode !== null || process.signalCode !== null;
   const port = await waitFor(
     "Envoy under callgrind to be live",

@@ -9,10 +9,9 @@ await command(async () => {
   const [file, ...rest] = process.argv.slice(2);
   if (file === undefined || rest.length > 0) throw new UnusableInput("usage: npm run bench:check -- FILE");
   const { results } = await readFigures(file);
-  for (const budget of await readBudgets()) {
-    const { held, text } = verdict(budget, results);
-    process.stdout.write(`${text}\n`);
-    if (!held) process.exitCode = 1;
-  }
-  if (process.exitCode === 1) process.stderr.write(`${file}: not every budget is held\n`);
+  const verdicts = (await readBudgets()).map((budget) => verdict(budget, results));
+  process.stdout.write(verdicts.map(({ text }) => `${text}\n`).join(""));
+  if (verdicts.every(({ held }) => held)) return;
+  process.stderr.write(`${file}: not every budget is held\n`);
+  process.exitCode = 1;
 });

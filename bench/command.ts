@@ -2,13 +2,17 @@ import { UnusableInput } from "./figures.js";
 
 const UNUSABLE = 2;
 
-/** Runs a command; input that cannot be used ends it with 2 and its message. */
+/** Runs a command; wrong options, input that cannot be used and a missing tool end it with 2 and a message. */
 export async function command(main: () => Promise<void>): Promise<void> {
   try {
     await main();
   } catch (error) {
-    if (!(error instanceof UnusableInput)) throw error;
+    if (!(error instanceof Error) || !isExpected(error)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exitCode = UNUSABLE;
   }
+}
+
+function isExpected(error: NodeJS.ErrnoException): boolean {
+  return error instanceof UnusableInput || error.code?.startsWith("ERR_PARSE_ARGS_") === true;
 }

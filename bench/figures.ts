@@ -26,10 +26,10 @@ export interface Figures {
   results: Record<string, Figure>;
 }
 
-/** Input that cannot be used; the message names file and row. */
+/** Input that cannot be used, or a tool that is missing; the message says how to go on. */
 export class UnusableInput extends Error {}
 
-/** @throws UnusableInput */
+/** @throws UnusableInput, naming the file and, if it is to blame, the row. */
 export async function readFigures(file: string): Promise<Figures> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     throw new UnusableInput(`${file}: cannot be read: ${(error as Error).message}`);
@@ -45,6 +45,14 @@ export async function readFigures(file: string): Promise<Figures> {
     }
   }
   return figures as Figures;
+}
+
+/** Compares every row with the one it names, as far as both were measured. */
+export function setRatios(results: Record<string, Figure>): void {
+  for (const figure of Object.values(results)) {
+    const other = figure.against === undefined ? undefined : results[figure.against];
+    if (other !== undefined) figure.ratio = Number((figure.instructions / other.instructions).toFixed(4));
+  }
 }
 
 /** The condition in which two sets of figures differ, if there is one. */

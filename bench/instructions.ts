@@ -1,12 +1,12 @@
 // `npm run bench:instructions -- [--row TEXT]… [--without TEXT]… [--requests N] [--warm-up N] [--json FILE] [--list]`:
 // instructions per request, row by row, each compared with another. Needs valgrind; a row takes about 20 seconds.
-// Rows are added to those that FILE has. Ends with 2 where it cannot start.
+// Rows are added to those that FILE has. Ends with 2 where it cannot run.
 
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { command } from "./command.js";
-import { differingCondition, readFigures, UnusableInput, type Figure, type Figures } from "./figures.js";
+import { UnusableInput, differingCondition, readFigures, type Figure, type Figures } from "./figures.js";
 import { conditions, DEFAULT_AMOUNT, measure, type Amount } from "./measure.js";
 import { ROWS } from "./rows.js";
 import { selectRows } from "./select.js";
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
       list: { type: "boolean", default: false },
     },
   });
-  const amount = { warmUp: Number(values["warm-up"]), requests: Number(values.requests) };
+  const amount = { warmUp: count("--warm-up", values["warm-up"]), requests: count("--requests", values.requests) };
   const figures = await startFigures(values.json, amount);
   const rows = selectRows(ROWS, values.row, values.without, new Set(Object.keys(figures.results)));
   if (values.list) {
@@ -38,6 +38,11 @@ async function main(): Promise<void> {
     process.stdout.write(line(name, figure.instructions.toLocaleString("en"), comparison(figure)));
     if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(figures, null, 2)}\n`);
   });
+}
+
+function count(option: string, text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new UnusableInput(`${option}: expected a positive number, found ${text}`);
+  return Number(text);
 }
 
 /** What `file` holds, if there is one. */

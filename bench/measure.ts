@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { envoyVersions, findEnvoy } from "../tools/envoy/binary.js";
 import { buildNoop, buildRust } from "./build-peers.js";
 import { hasValgrind, instructionsPerRequest } from "./callgrind.js";
-import { UnusableInput, type Conditions, type Figure } from "./figures.js";
+import { UnusableInput, setRatios, type Conditions, type Figure } from "./figures.js";
 import { Progress } from "./progress.js";
 import type { Row } from "./rows.js";
 
@@ -37,7 +37,7 @@ export async function conditions(amount: Amount): Promise<Conditions> {
 
 /**
  * Measures `rows`, adds them to `results` and tells `onRow` of each.
- * @throws UnusableInput where valgrind is missing, before anything is measured; Error where a peer cannot be built.
+ * @throws UnusableInput where valgrind or what a peer is built with is missing, before anything is measured.
  */
 export async function measure(
   rows: Row[],
@@ -59,8 +59,9 @@ export async function measure(
       const traffic = { path: row.path, ...amount };
       const counted = await instructionsPerRequest(binary, configs[i] ?? "", traffic, (text) => progress.phase(text));
       progress.end();
-      const figure = compared(row, Math.round(counted), results);
+      const figure: Figure = { instructions: Math.round(counted), ...(row.against && { against: row.against }) };
       results[row.name] = figure;
+      setRatios(results);
       await onRow(row.name, figure);
     }
   } finally {
@@ -82,12 +83,6 @@ async function configure(rows: Row[], upstreams: { ok: number; failing: number }
 function lazy<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());
-}
-
-function compared({ against }: Row, instructions: number, results: Record<string, Figure>): Figure {
-  const other = against === undefined ? undefined : results[against]?.instructions;
-  if (against === undefined || other === undefined) return { instructions };
-  return { instructions, against, ratio: Number((instructions / other).toFixed(4)) };
 }
 
 async function upstream(status: number): Promise<http.Server> {

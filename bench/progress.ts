@@ -14,6 +14,7 @@ export class Progress {
 
   start(index: number, count: number, name: string): void {
     this.#line = `[${index}/${count}] ${name}`;
+    this.#phase = "starting";
     this.#started = performance.now();
     if (this.out.isTTY) this.#timer = setInterval(() => this.#draw(), TICK_MS);
     else this.out.write(`${this.#line}\n`);

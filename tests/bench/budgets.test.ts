@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readBudgets, verdict } from "../../bench/budgets.js";
-import { differingCondition, type Figure } from "../../bench/figures.js";
+import { differingCondition, setRatios, type Figure } from "../../bench/figures.js";
 import { ROWS } from "../../bench/rows.js";
 import { selectRows } from "../../bench/select.js";
 
@@ -85,6 +85,16 @@ test("a ratio at the budget holds it", () => {
   });
   expect(verdict(budget, results(1100)).held).toBe(true);
   expect(verdict(budget, results(1101)).held).toBe(false);
+});
+
+test("a row has the ratio to the row that it names, where that was measured", () => {
+  const results: Record<string, Figure> = {
+    a: { instructions: 1100, against: "b" },
+    b: { instructions: 1000 },
+    c: { instructions: 1000, against: "d" },
+  };
+  setRatios(results);
+  expect([results["a"]?.ratio, results["b"]?.ratio, results["c"]?.ratio]).toEqual([1.1, undefined, undefined]);
 });
 
 test("figures of another module are told apart", () => {
