@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { command } from "./command.js";
-import { UnusableInput, differingCondition, readFigures, type Figure, type Figures } from "./figures.js";
+import { differingCondition, readFigures, UnusableInput, type Figure, type Figures } from "./figures.js";
 import { conditions, DEFAULT_AMOUNT, measure, type Amount } from "./measure.js";
 import { ROWS } from "./rows.js";
 import { selectRows } from "./select.js";

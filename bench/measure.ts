@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { envoyVersions, findEnvoy } from "../tools/envoy/binary.js";
 import { buildNoop, buildRust } from "./build-peers.js";
 import { hasValgrind, instructionsPerRequest } from "./callgrind.js";
-import { UnusableInput, setRatios, type Conditions, type Figure } from "./figures.js";
+import { setRatios, UnusableInput, type Conditions, type Figure } from "./figures.js";
 import { Progress } from "./progress.js";
 import type { Row } from "./rows.js";
 
