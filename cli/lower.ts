@@ -33,6 +33,8 @@ export interface LowerOptions {
   failurePolicy?: FailurePolicy;
   /** Also wire connection managers whose routes come from RDS or SRDS. Default false. */
   rds?: boolean;
+  /** Where that is the same, write a weighted chain as one route for each share of the requests, without the module. Default false. */
+  splitWeights?: boolean;
   /** Name of the HTTP filter before which the module goes. Default: right before the router. */
   placeBefore?: string;
   /** The check of a route's settings. Default: that of the module at `wasm` if there is a file, else of the built one. */
@@ -132,6 +134,7 @@ function toPlanOptions(options: LowerOptions): PlanOptions {
     attemptHeader: options.attemptHeader ?? true,
     failurePolicy: options.failurePolicy ?? "FAIL_OPEN",
     rds: options.rds ?? false,
+    splitWeights: options.splitWeights ?? false,
     placeBefore: options.placeBefore,
   };
 }

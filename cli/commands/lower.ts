@@ -14,6 +14,7 @@ interface Flags {
   attemptHeader: boolean;
   failurePolicy: FailurePolicy;
   rds?: true;
+  splitWeights?: true;
   placeBefore?: string;
 }
 
@@ -46,6 +47,10 @@ export function lowerCommand(io: Io): Command {
     .option("--no-attempt-header", "do not send x-envoy-attempt-count upstream: one slot for all attempts")
     .addOption(policy)
     .option("--rds", "also put the module in front of routers whose routes come from RDS or SRDS")
+    .option(
+      "--split-weights",
+      "where that is the same, write a weighted chain as one route for each share of the requests",
+    )
     .option("--place-before <filter>", "put the module before this HTTP filter instead of right before the router")
     .addHelpText("after", EXAMPLES)
     .action((input: string, flags: Flags, command: Command) => run(io, input, flags, command));
@@ -72,6 +77,7 @@ function toOptions(file: string, flags: Flags): LowerOptions {
     attemptHeader: flags.attemptHeader,
     failurePolicy: flags.failurePolicy,
     rds: flags.rds ?? false,
+    splitWeights: flags.splitWeights ?? false,
   };
   if (flags.placeBefore !== undefined) options.placeBefore = flags.placeBefore;
   if (flags.wasm !== undefined) options.wasm = flags.wasm;

@@ -13,6 +13,8 @@ export interface PlanOptions {
   failurePolicy: FailurePolicy;
   /** Also wire connection managers whose routes come from RDS or SRDS. */
   rds: boolean;
+  /** Where that is the same, write a weighted chain as one route for each share of the requests. */
+  splitWeights: boolean;
   /** Name of the HTTP filter before which the module goes; undefined: right before the router. */
   placeBefore: string | undefined;
 }

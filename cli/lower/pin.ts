@@ -1,13 +1,9 @@
 import type { Json } from "../yaml/scalar.js";
-import { snakeCase, type Cursor } from "../yaml/cursor.js";
+import type { Cursor } from "../yaml/cursor.js";
 import type { PriorityGroupRoute } from "./priority-group.js";
+import { message, routeAction, submessage, without, type Message } from "./route-copy.js";
 import { isMessage } from "./settings.js";
 import { ATTEMPT_COUNT_HEADER, GIVEN_KEY, METADATA_NAMESPACE, PIN_KEY } from "./types.js";
-
-type Message = { [key: string]: Json };
-
-/** The fields that the slots stand in for. */
-const SPECIFIERS = ["inline_cluster_specifier_plugin", "cluster_specifier_plugin", "cluster"];
 
 /** Rewrites that replace the matched part of the path, and so need the match that they were written for. */
 const MATCH_REWRITES = ["prefix_rewrite", "path_rewrite_policy"];
@@ -61,14 +57,6 @@ function beforeTheRouter({ form }: PriorityGroupRoute): Message {
   return { headers: [{ name: ATTEMPT_COUNT_HEADER, present_match: true, invert_match: true }] };
 }
 
-function routeAction(planned: PriorityGroupRoute, action: Message, selection: Message): Message {
-  return {
-    ...selection,
-    ...without(action, SPECIFIERS),
-    ...(planned.retryPolicy === undefined ? {} : { retry_policy: planned.retryPolicy }),
-  };
-}
-
 /** Any path, unless the action replaces what was matched. */
 function rewriteMatches(match: Message, action: Message): { match: Message; rewrites: boolean }[] {
   if ("connect_matcher" in match) return [{ match: pathMatch(match), rewrites: true }];
@@ -95,20 +83,4 @@ const PATH_FIELDS = [
 /** The part of a route's match that is about the path. */
 export function pathMatch(match: Message): Message {
   return Object.fromEntries(Object.entries(match).filter(([key]) => PATH_FIELDS.includes(key)));
-}
-
-/** A message with the names of its own fields in snake_case; what is inside them stays as written. */
-function message(cursor: Cursor): Message {
-  const entries = cursor.entries().map(({ key, value }) => [snakeCase(key), value.json()] as const);
-  return Object.fromEntries(entries);
-}
-
-function submessage(parent: Message, field: string): Message {
-  const value = parent[field];
-  if (!isMessage(value)) return {};
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [snakeCase(key), item]));
-}
-
-function without(from: Message, fields: string[]): Message {
-  return Object.fromEntries(Object.entries(from).filter(([key]) => !fields.includes(key)));
 }

@@ -40,6 +40,7 @@ import { availabilityOf, moduleSettings } from "./module-settings.js";
 import { addProbe, PROBE_EXTENSION, probeCluster, probeListener } from "./probe.js";
 import { attemptsOf } from "./retries.js";
 import { headerSelection } from "./slot-tree.js";
+import { canBeCopied, shareCopies } from "./share-copies.js";
 import { startMark } from "./start-mark.js";
 import { NO_HOST_CLUSTER, TYPE } from "./types.js";
 import { hasSpecifiers, usesSpecifiers } from "./specifiers/plan.js";
@@ -115,9 +116,14 @@ interface UpstreamUse {
   place: UpstreamPlace;
 }
 
+/** In longer lists, requests would pass too many copies of other routes. */
+const MAX_ROUTES_TO_COPY = 100;
+
 interface RouteUse {
   route: Cursor;
   use: SpecifierUse;
+  /** The route may become several. */
+  splits: boolean;
   /** The filters before the module may change what the route was matched by, and a copy of it can be found all the same. */
   pin: boolean;
 }
@@ -355,6 +361,7 @@ class Planner {
     tellPinnedApart(routes);
     for (const route of routes) rewriteRoute(route, this.plan.editor);
     this.addPinnedCopies(host, routes);
+    this.addShareCopies(host, routes);
     if (
       routes.some(readsAttemptCount) &&
       host.map !== undefined &&
@@ -371,21 +378,24 @@ class Planner {
     const listed = new Set(host.list("routes").map((route) => route.offset));
     // The module takes a client's attempt count away before the route is resolved anew.
     const pinAll = chain.pin || matchesAttemptHeader(host);
+    const mayCopy = this.options.splitWeights && listed.size <= MAX_ROUTES_TO_COPY;
     return routesOf(host).flatMap((route) => {
       const use = specifierUse(route, plugins) ?? this.compositeUse(route);
-      return use === undefined ? [] : [{ route, use, pin: pinAll && listed.has(route.offset) }];
+      const inList = listed.has(route.offset);
+      const splits = mayCopy && inList && canBeCopied(route);
+      return use === undefined ? [] : [{ route, use, pin: pinAll && inList, splits }];
     });
   }
 
   private planUse(
-    { route, use, pin }: RouteUse,
+    { route, use, pin, splits }: RouteUse,
     host: Cursor,
     config: Cursor,
     chain: Chain,
     findings: Finding[],
   ): PriorityGroupRoute {
     const changesHeader = chain.changesHeader || changesAttemptHeader([config, host, route]);
-    return this.planOne(route, host, use, { ...chain, changesHeader, pin }, findings);
+    return this.planOne(route, host, use, { ...chain, changesHeader, pin, splits }, findings);
   }
 
   private addPinnedCopies(host: Cursor, routes: PriorityGroupRoute[]): void {
@@ -394,6 +404,16 @@ class Planner {
       if (!route.pin || isPinned(route.route) || list === undefined || groupsOf(route.settings).length === 0) continue;
       const copies = pinnedCopies(route, pinnedSelection(route));
       for (const copy of copies) this.plan.editor.insertItem(list, 0, copy);
+    }
+  }
+
+  private addShareCopies(host: Cursor, routes: PriorityGroupRoute[]): void {
+    const list = host.field("routes")?.seq;
+    const indexes = new Map(host.list("routes").map((route, index) => [route.offset, index]));
+    for (const route of routes) {
+      const index = indexes.get(route.route.offset);
+      if (list === undefined || index === undefined) continue;
+      for (const copy of shareCopies(route)) this.plan.editor.insertItem(list, index, copy);
     }
   }
 
@@ -412,13 +432,14 @@ class Planner {
     route: Cursor,
     host: Cursor,
     use: SpecifierUse,
-    chain: Chain,
+    chain: Chain & { splits: boolean },
     findings: Finding[],
   ): PriorityGroupRoute {
     const around: RouteContext = {
       form: this.options.attemptHeader && !chain.changesHeader ? "SLOT_PER_ATTEMPT" : "ONE_SLOT",
       pin: chain.pin,
       marks: chain.marks,
+      splits: chain.splits,
       rereads: chain.writesMetadata,
       attempts: Math.max(attemptsOf(route, host), this.clusters.attempts),
       allowed: allowedClusters(route, use.specifier, this.clusters.all, findings),
@@ -601,6 +622,7 @@ const UNUSED: RouteContext = {
   form: "SLOT_PER_ATTEMPT",
   pin: false,
   marks: false,
+  splits: false,
   rereads: false,
   attempts: 1,
   allowed: [],

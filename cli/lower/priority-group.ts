@@ -25,6 +25,7 @@ import {
 } from "./settings.js";
 import { hasOverride, ownSettings } from "./override.js";
 import { oneSlotSpecifier, slotPerAttemptSpecifier, type Slot } from "./slot-tree.js";
+import { sharesOf, type Share } from "./weights.js";
 import { METADATA_NAMESPACE, PER_FILTER, TYPE, type SlotForm } from "./types.js";
 
 /** The number of slots that the module accepts. */
@@ -52,11 +53,14 @@ export interface PriorityGroupRoute {
   rereads: boolean;
   /** The route marks that the router has begun, and its slots rely on that. */
   marks: boolean;
-  /** Whether the module has work on the route: not where each attempt has one cluster, whatever the client sends. */
+  /** Whether the module has work on the route: not where its shares say all there is to say, whatever the client sends. */
   needsModule: boolean;
+  /** The routes that it becomes, each for a part of the requests; a single one, for all, where the module picks. */
+  shares: readonly Share[];
   settings: RouteSettings;
   /** The route's name once it is lowered; "" for none, where the module does not need one. */
   name: string;
+  /** Everything that an attempt may take, whatever the request. */
   slots: Slot[];
   /** What the route's retry policy becomes, where it has to change. */
   retryPolicy?: Json;
@@ -82,6 +86,8 @@ export function specifierUse(route: Cursor, plugins: ReadonlyMap<string, Cursor>
 export interface RouteContext extends RouteForm {
   /** A filter before the router may mark that the router has begun, see start-mark.ts. */
   marks: boolean;
+  /** The route may become several, see weights.ts. */
+  splits: boolean;
   /** How many attempts the retry policies allow. */
   attempts: number;
   /** The clusters that an override may name. */
@@ -105,9 +111,9 @@ export function planRoute(
   const retries = host === undefined ? undefined : refreshingPolicy(route, host);
   const settings = withComposites(base, context, retries?.refreshes ?? true);
   const slots = slotsOf(settings, context, around.allowed);
-  const fixed = form !== "HEADERS" && slots.every(({ otherClusters, open }) => otherClusters.length === 0 && !open);
-  const marks = fixed && around.marks && form === "SLOT_PER_ATTEMPT" && slots.length > 1;
-  const needsModule = !marks && !(fixed && slots.length === 1);
+  const shares = staticShares(settings, slots, around);
+  const marks = shares !== undefined && slots.length > 1;
+  const needsModule = shares === undefined;
   const planned: PriorityGroupRoute = {
     route,
     use,
@@ -116,6 +122,7 @@ export function planRoute(
     rereads: overrides(settings) && settings["read_metadata_per_attempt"] === true,
     marks,
     needsModule,
+    shares: shares ?? [{ slots }],
     settings,
     name: needsModule ? routeName(nameOf(route), settings) : originalName(nameOf(route)),
     slots,
@@ -123,6 +130,18 @@ export function planRoute(
   if (host === undefined || settings === base) return planned;
   findings.push(...compositeRouteFindings(route, host, settings, context));
   return retries === undefined ? planned : { ...planned, retryPolicy: retries.policy };
+}
+
+/** What a chain becomes that needs no module, in a form that tells attempts apart without it. */
+function staticShares(
+  settings: RouteSettings,
+  slots: readonly Slot[],
+  { form, marks, splits }: RouteContext,
+): readonly Share[] | undefined {
+  const tells = slots.length === 1 ? form !== "HEADERS" : marks && form === "SLOT_PER_ATTEMPT";
+  if (!tells) return undefined;
+  if (slots.every(({ otherClusters, open }) => otherClusters.length === 0 && !open)) return [{ slots }];
+  return splits ? sharesOf(settings) : undefined;
 }
 
 function clusterSettings(route: Cursor, use: SpecifierUse, form: RouteForm): RouteSettings {
@@ -199,8 +218,9 @@ export function readsAttemptCount({ slots, form, marks, pin }: PriorityGroupRout
   return form === "HEADERS" || (form === "SLOT_PER_ATTEMPT" && (pin || slots.length > (marks ? 2 : 1)));
 }
 
-/** The slots of a planned route, as the value of inline_cluster_specifier_plugin. */
-export function slotSpecifier({ slots, form, marks, needsModule }: PriorityGroupRoute): Json {
+/** The slots of a planned route, of the last of its shares, as the value of inline_cluster_specifier_plugin. */
+export function slotSpecifier({ shares, form, marks, needsModule }: PriorityGroupRoute): Json {
+  const slots = shares[shares.length - 1]?.slots ?? [];
   if (form !== "ONE_SLOT" || !needsModule) return slotPerAttemptSpecifier(slots, marks);
   const all = new Set(slots.flatMap((slot) => [slot.defaultCluster, ...slot.otherClusters]));
   const [first] = slots;

@@ -25,7 +25,7 @@ describe.concurrent.each(cases)("$name", (testCase) => {
 
   for (const version of testCase.versions ?? versions) {
     test(`lowered ${version}`, async () => {
-      const leg = runLeg(testCase, version, (text) => lowered(text, testCase.file));
+      const leg = runLeg(testCase, version, (text) => lowered(text, testCase.file, testCase.lower));
       if (testCase.lowering_error !== undefined) {
         await expect(leg).rejects.toThrow(testCase.lowering_error);
         return;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "yaml";
+import type { LowerOptions } from "../../cli/lower.js";
 import type { ClientProtocol } from "./client.js";
 import type { UpstreamSpec } from "./upstreams.js";
 
@@ -75,6 +76,8 @@ export interface Case {
   name: string;
   about: string;
   versions?: string[];
+  /** Options of `lower`. */
+  lower?: Pick<LowerOptions, "splitWeights">;
   /** `lower` refuses this configuration, which is legal, with a message that holds this text. */
   lowering_error?: string;
   /** Why lowered behaviour differs from native; `lowered_expect` is what it is instead, written by hand. */

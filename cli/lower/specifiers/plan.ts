@@ -217,6 +217,7 @@ class SpecifierPlanner {
         form: oneSlot ? "ONE_SLOT" : "SLOT_PER_ATTEMPT",
         pin: false,
         marks: false,
+        splits: false,
         rereads: false,
         attempts: Math.max(attemptsOf(template.route, host), this.clusters.attempts),
         allowed: allowedClusters(template.route, use.specifier, this.clusters.all, []),

@@ -1,0 +1,79 @@
+// Weights without the module. Envoy has one random value for every request: `runtime_fraction` of a route's match compares
+// it, and the native specifier picks by it. So a weighted chain is as many routes as there are different rows of picks, one
+// after the other, each for its share of the requests, and each a chain of single clusters.
+
+import type { Json } from "../yaml/scalar.js";
+import { compositeNames, overrides } from "./composite-route.js";
+import { groupsOf, isMessage, type PriorityGroup, type RouteSettings } from "./settings.js";
+import type { Slot } from "./slot-tree.js";
+
+/** Part of the requests of a route, and what every attempt may take for them. */
+export interface Share {
+  slots: readonly Slot[];
+  /** The route's `runtime_fraction`: requests that were not in an earlier share, but are below this; absent for the rest. */
+  below?: { numerator: number; denominator: string };
+}
+
+/** Past that many, one route and the module are less to match and to read. */
+const MAX_SHARES = 10;
+const DENOMINATORS = Object.entries({ HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 });
+
+/** The shares of a chain; undefined where its picks hang on more than Envoy's random value, or are no such fractions. */
+export function sharesOf(settings: RouteSettings): Share[] | undefined {
+  const groups = groupsOf(settings);
+  const weighted = groups.filter(({ clusters }) => clusters.length > 1);
+  const [total = 1, ...others] = [...new Set(weighted.map(totalOf))];
+  const [denominator, size] = DENOMINATORS.find(([, count]) => count % total === 0) ?? [];
+  if (groups.length === 0 || others.length > 0 || size === undefined || denominator === undefined) return undefined;
+  if (!picksByInternalRandom(settings)) return undefined;
+  const ends = [...new Set([...weighted.flatMap(endsOf), total])].sort((a, b) => a - b);
+  const shares = merged(ends.map((end) => ({ end, picks: groups.map((group) => pick(group, end - 1)) })));
+  if (shares.length > MAX_SHARES) return undefined;
+  return shares.map(({ end, picks }) => ({
+    slots: picks.map((defaultCluster) => ({ defaultCluster, otherClusters: [], open: false })),
+    ...(end === total ? {} : { below: { numerator: (end * size) / total, denominator } }),
+  }));
+}
+
+/** A share as a field of a route's match. */
+export function fractionOf({ below }: Share): { [key: string]: Json } {
+  return below === undefined ? {} : { runtime_fraction: { default_value: below } };
+}
+
+interface Row {
+  /** One past the last value, of `random % total`, that has these picks. */
+  end: number;
+  picks: string[];
+}
+
+function picksByInternalRandom(settings: RouteSettings): boolean {
+  const specifier = settings["priority_group"];
+  if (!isMessage(specifier) || "header_name" in specifier || "use_hash_policy" in specifier) return false;
+  return !overrides(settings) && compositeNames(settings).length === 0;
+}
+
+/** 0 where some weight is none, so that nothing is a multiple of it. */
+function totalOf({ clusters }: PriorityGroup): number {
+  const weights = clusters.map(({ weight }) => Number(weight));
+  return weights.every((weight) => Number.isSafeInteger(weight) && weight > 0) ? sum(weights) : 0;
+}
+
+/** Where the half-open interval of each cluster ends. */
+function endsOf({ clusters }: PriorityGroup): number[] {
+  return clusters.map((_, index) => sum(clusters.slice(0, index + 1).map(({ weight }) => Number(weight))));
+}
+
+function pick({ clusters }: PriorityGroup, value: number): string {
+  if (clusters.length === 1) return clusters[0]?.cluster_name ?? "";
+  let end = 0;
+  return clusters.find(({ weight }) => (end += Number(weight)) > value)?.cluster_name ?? "";
+}
+
+/** Rows next to each other with the same picks are one. */
+function merged(rows: Row[]): Row[] {
+  return rows.filter(({ picks }, index) => picks.join("\n") !== rows[index + 1]?.picks.join("\n"));
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import type { RouteSettings } from "../../cli/lower/settings.js";
+import { sharesOf, type Share } from "../../cli/lower/weights.js";
+
+type Weights = Record<string, number>;
+
+const SIZES: Record<string, number> = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 };
+
+function settings(groups: Weights[], more: object = {}): RouteSettings {
+  const priority_groups = groups.map((weights, index) => ({
+    name: `g${index}`,
+    clusters: Object.entries(weights).map(([cluster_name, weight]) => ({ cluster_name, weight })),
+  }));
+  return { priority_group: { priority_groups, ...more }, slots: groups.length };
+}
+
+/** What Envoy does with the routes of some shares: the first whose fraction holds. */
+function picksOfShares(shares: readonly Share[], random: number): string[] {
+  const share = shares.find(
+    ({ below }) => below === undefined || random % (SIZES[below.denominator] ?? 1) < below.numerator,
+  );
+  return share?.slots.map(({ defaultCluster }) => defaultCluster) ?? [];
+}
+
+/** The picks of the native specifier: half-open intervals in list order. */
+function nativePicks(groups: Weights[], random: number): string[] {
+  return groups.map((weights) => {
+    const total = Object.values(weights).reduce((a, b) => a + b, 0);
+    let end = 0;
+    return Object.entries(weights).find(([, weight]) => (end += weight) > random % total)?.[0] ?? "";
+  });
+}
+
+const SAME: [string, Weights[]][] = [
+  ["80 and 20", [{ a: 80, b: 20 }, { c: 1 }]],
+  ["one group", [{ a: 1, b: 3 }]],
+  ["groups that part at different values", [{ a: 70, b: 30 }, { b: 30, c: 20, d: 50 }, { d: 7 }]],
+  [
+    "groups that part at the same value",
+    [
+      { a: 1, b: 1 },
+      { c: 1, d: 1 },
+      { b: 1, a: 1 },
+    ],
+  ],
+  [
+    "a total of 10,000",
+    [
+      { a: 9_999, b: 1 },
+      { c: 1, d: 9_999 },
+    ],
+  ],
+  ["a total of 16", [{ a: 5, b: 11 }]],
+  ["a total of a million", [{ a: 999_999, b: 1 }]],
+];
+
+describe.each(SAME)("%s", (_, groups) => {
+  const shares = sharesOf(settings(groups)) ?? [];
+  const [first] = shares;
+  const size = SIZES[first?.below?.denominator ?? ""] ?? 0;
+
+  test("gives every row of picks as many random values as the native specifier", () => {
+    const native = histogram(size, (random) => nativePicks(groups, random));
+    expect(histogram(size, (random) => picksOfShares(shares, random))).toEqual(native);
+  });
+});
+
+test("gives every random value the picks of the native specifier where the weights sum to the denominator", () => {
+  const groups = [{ a: 80, b: 20 }, { c: 1 }, { b: 15, c: 50, a: 35 }];
+  const shares = sharesOf(settings(groups)) ?? [];
+  for (let random = 0; random < 300; random++) {
+    expect(picksOfShares(shares, random)).toEqual(nativePicks(groups, random));
+  }
+});
+
+function histogram(size: number, picks: (random: number) => string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (let random = 0; random < size; random++) {
+    const row = picks(random).join();
+    counts[row] = (counts[row] ?? 0) + 1;
+  }
+  return counts;
+}
+
+test("shares next to each other with the same picks are one route", () => {
+  expect(
+    sharesOf(
+      settings([
+        { a: 1, b: 1 },
+        { c: 1, d: 1 },
+      ]),
+    ),
+  ).toHaveLength(2);
+});
+
+const MANY = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`c${index}`, 5]));
+
+test.each<[string, RouteSettings]>([
+  ["a total that divides no denominator", settings([{ a: 1, b: 2 }])],
+  [
+    "groups of different totals",
+    settings([
+      { a: 1, b: 1 },
+      { c: 1, d: 3 },
+    ]),
+  ],
+  ["more shares than are worth it", settings([MANY])],
+  ["a weight that is none", settings([{ a: -1, b: 2 }])],
+  ["the random value from a header", settings([{ a: 1, b: 1 }], { header_name: "x" })],
+  ["the random value from hash policies", settings([{ a: 1, b: 1 }], { use_hash_policy: true })],
+  ["an override", settings([{ a: 1, b: 1 }], { override_metadata_namespace: "n" })],
+  ["composite clusters", { ...settings([{ a: 1, b: 1 }]), composite_clusters: [{ name: "a", clusters: [] }] }],
+])("leaves to the module: %s", (_, chain) => {
+  expect(sharesOf(chain)).toBeUndefined();
+});
