@@ -68,6 +68,7 @@ async function run(test: Case, version: string, upstreams: Upstreams, config: st
       responses.push(await sendAll(test, request, index, envoy, upstreams));
     }
     for (const name of test.observe?.stats ?? []) stats[name] = await envoy.admin.stat(name);
+    await clientsAreGone(envoy, test);
   } finally {
     lines = (await envoy.stop(readAccessLog)) ?? [];
   }
@@ -84,6 +85,13 @@ async function run(test: Case, version: string, upstreams: Upstreams, config: st
 /** Waits until the module, if it has to, has asked about every cluster. */
 async function knowsHosts(envoy: EnvoyProcess, config: string): Promise<void> {
   if (config.includes(PROBE_LISTENER)) await awaitRound(envoy.admin);
+}
+
+/** Waits until Envoy has seen the clients close their connections, which the access log would otherwise blame on its end. */
+async function clientsAreGone(envoy: EnvoyProcess, test: Case): Promise<void> {
+  for (const { name } of listenersOf(test)) {
+    await envoy.admin.waitForStat(`http.${name}.downstream_cx_active`, (count) => count === 0);
+  }
 }
 
 async function sendAll(
