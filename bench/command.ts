@@ -16,3 +16,13 @@ export async function command(main: () => Promise<void>): Promise<void> {
 function isExpected(error: NodeJS.ErrnoException): boolean {
   return error instanceof UnusableInput || error.code?.startsWith("ERR_PARSE_ARGS_") === true;
 }
+
+/**
+ * A number from the command line.
+ * @throws UnusableInput where `text` is none, or less than `least`.
+ */
+export function numberOption(name: string, text: string, least: number): number {
+  const value = Number(text);
+  if (!(value >= least)) throw new UnusableInput(`--${name}: expected a number of at least ${least}, found "${text}"`);
+  return value;
+}

@@ -14,7 +14,7 @@ import { requireH2load } from "./load/h2load.js";
 import { describeMachine } from "./load/machine.js";
 import { startUpstream } from "./load/upstream.js";
 import { Progress } from "./progress.js";
-import { median } from "./quantile.js";
+import { median } from "./numbers.js";
 import { measureRound, type Figures, type Options, type Round } from "./throughput/measure.js";
 import { allPairs, type Pair } from "./throughput/rows.js";
 import { summarizeRatios, type RatioSummary } from "./throughput/statistics.js";

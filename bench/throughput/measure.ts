@@ -6,7 +6,7 @@ import { cpuByThread } from "../../tools/envoy/threads.js";
 import { pin, type Cores } from "../load/cores.js";
 import { load, type Load } from "../load/h2load.js";
 import type { Pair, Side } from "./rows.js";
-import { quantile } from "../quantile.js";
+import { quantile, sum } from "../numbers.js";
 
 export interface Options {
   version: string;
@@ -104,8 +104,12 @@ class Contender {
   }
 
   figures(): Figures {
-    const sum = (of: (turn: Turn) => number) => this.turns.reduce((total, turn) => total + of(turn), 0);
-    const [requests, seconds, cpuMs] = [sum((turn) => turn.answered), sum((turn) => turn.seconds), sum((t) => t.cpuMs)];
+    const total = (of: (turn: Turn) => number) => sum(this.turns.map(of));
+    const [requests, seconds, cpuMs] = [
+      total((turn) => turn.answered),
+      total((turn) => turn.seconds),
+      total((t) => t.cpuMs),
+    ];
     const at = (q: number) => quantile(this.latencies, q);
     return {
       throughput: requests / seconds,

@@ -1,6 +1,6 @@
 // Whether two things differ, from ratios that were measured pair by pair.
 
-import { ascending, median, quantile } from "../quantile.js";
+import { ascending, median, quantile } from "../numbers.js";
 
 /** The ratios of all pairs, summed up. */
 export interface RatioSummary {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { quantile } from "../../bench/quantile.js";
+import { quantile } from "../../bench/numbers.js";
 import { summarizeRatios } from "../../bench/throughput/statistics.js";
 
 describe("quantile", () => {

@@ -15,3 +15,7 @@ export function median(values: readonly number[]): number {
 export function ascending(values: readonly number[]): number[] {
   return [...values].sort((a, b) => a - b);
 }
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
