@@ -7,7 +7,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { envoyVersions } from "../tools/envoy/binary.js";
-import { command } from "./command.js";
+import { command, numberOption } from "./command.js";
 import { UnusableInput } from "./figures.js";
 import { chooseCores } from "./load/cores.js";
 import { requireH2load } from "./load/h2load.js";
@@ -23,17 +23,6 @@ const WASM = fileURLToPath(new URL("../build/attempt-router.wasm", import.meta.u
 const METRICS = ["throughput", "cpu", "p50", "p90", "p99"] as const;
 type Metric = (typeof METRICS)[number];
 const HEAD = ["compared", "requests per second", "CPU per request", "p50", "p90", "p99"];
-const { values } = parseArgs({
-  options: {
-    pair: { type: "string", multiple: true, default: [] },
-    rounds: { type: "string", default: "12" },
-    seconds: { type: "string", default: "2" },
-    rate: { type: "string", default: "2000" },
-    connections: { type: "string", default: "64" },
-    json: { type: "string" },
-  },
-});
-
 interface Result {
   /** Of the subject to the base. */
   ratios: Record<Metric, RatioSummary>;
@@ -45,23 +34,36 @@ interface Result {
 await command(main);
 
 async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      pair: { type: "string", multiple: true, default: [] },
+      rounds: { type: "string", default: "12" },
+      seconds: { type: "string", default: "2" },
+      rate: { type: "string", default: "2000" },
+      connections: { type: "string", default: "64" },
+      json: { type: "string" },
+    },
+  });
+  const rounds = numberOption("rounds", values.rounds, 1);
   const h2load = await requireH2load();
   const { oracle: version } = await envoyVersions();
   const cores = await chooseCores();
   const options: Options = {
     ...{ version, cores, warmUp: 20_000 },
-    ...{ seconds: Number(values.seconds), rate: Number(values.rate), connections: Number(values.connections) },
+    seconds: numberOption("seconds", values.seconds, 0.1),
+    rate: numberOption("rate", values.rate, 1),
+    connections: numberOption("connections", values.connections, 1),
   };
   const upstream = await startUpstream(cores.rest);
   try {
-    const results = await earlierResults();
+    const results = await earlierResults(values.json);
     const peers = () => Promise.reject(new Error("no pair has a WebAssembly peer"));
     const pairs = await allPairs({ upstreams: upstream.ports, wasm: WASM, noop: peers, rust: peers });
     process.stdout.write(`| ${HEAD.join(" | ")} |\n|${" --- |".repeat(HEAD.length)}\n`);
-    const chosen = pairs.filter(isWanted);
+    const chosen = pairs.filter((pair) => isWanted(pair, values.pair));
     if (chosen.length === 0) throw new UnusableInput(`no pair's name contains ${values.pair.join(" or ")}`);
     for (const [index, pair] of chosen.entries()) {
-      const result = await measurePair(pair, options, [index + 1, chosen.length]);
+      const result = await measurePair(pair, options, rounds, [index + 1, chosen.length]);
       results[title(pair)] = result;
       process.stdout.write(tableRow(title(pair), result));
       const report = { machine: describeMachine(), envoy: version, h2load, options, results };
@@ -72,26 +74,26 @@ async function main(): Promise<void> {
   }
 }
 
-async function earlierResults(): Promise<Record<string, Result>> {
-  if (values.json === undefined || !existsSync(values.json)) return {};
-  return (JSON.parse(await readFile(values.json, "utf8")) as { results: Record<string, Result> }).results;
+/** What `file` holds, if there is one. */
+async function earlierResults(file: string | undefined): Promise<Record<string, Result>> {
+  if (file === undefined || !existsSync(file)) return {};
+  return (JSON.parse(await readFile(file, "utf8")) as { results: Record<string, Result> }).results;
 }
 
-function isWanted(pair: Pair): boolean {
-  return values.pair.length === 0 || values.pair.some((text) => title(pair).includes(text));
+function isWanted(pair: Pair, wanted: string[]): boolean {
+  return wanted.length === 0 || wanted.some((text) => title(pair).includes(text));
 }
 
 function title({ base, subject }: Pair): string {
   return `${subject.name} / ${base.name}`;
 }
 
-async function measurePair(pair: Pair, options: Options, [index, count]: [number, number]): Promise<Result> {
+async function measurePair(pair: Pair, options: Options, count: number, place: [number, number]): Promise<Result> {
   const rounds: Round[] = [];
   const progress = new Progress();
-  const all = Number(values.rounds);
-  progress.start(index, count, `${title(pair)}, ${all} rounds`);
+  progress.start(...place, `${title(pair)}, ${count} rounds`);
   try {
-    for (let i = 1; i <= all; i++) {
+    for (let i = 1; i <= count; i++) {
       progress.phase(`round ${i}`);
       rounds.push(await measureRound(pair, options));
     }
