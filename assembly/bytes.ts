@@ -49,6 +49,9 @@ export class View {
   }
 }
 
+/** The empty byte string. */
+export const NOTHING: Bytes = encode("");
+
 /** The UTF-8 bytes of a string. Allocates: for names that are encoded once. */
 export function encode(text: string): Bytes {
   const bytes = new StaticArray<u8>(String.UTF8.byteLength(text));

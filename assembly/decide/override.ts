@@ -2,11 +2,12 @@
 // Specification: priority groups, "Per-request groups" and the last paragraph of "Per-request fallback chain".
 
 import { Bytes, View, encode } from "../bytes";
+import { ViewList } from "../view-list";
 import { Cursor, Wire } from "../wire/cursor";
 import { MetadataField, findNamespace } from "../wire/metadata";
 import { readPair } from "../wire/pair";
 import { isUtf8 } from "../wire/utf8";
-import { ValueKind, ValueView, readField } from "../wire/value-view";
+import { ValueKind, ValueView, readField, readFields } from "../wire/value-view";
 
 const TYPE_NAME = encode("envoy.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupsOverride");
 const PRIORITY_GROUPS = encode("priority_groups");
@@ -17,6 +18,7 @@ const WEIGHT = encode("weight");
 const SLASH: u8 = 0x2f;
 
 const value = new ValueView();
+const second = new ValueView();
 const bytes = new View();
 const part = new View();
 const text = new View();
@@ -87,32 +89,36 @@ export class OverrideGroup {
   /** Why the group cannot be used; "" where it can. */
   problem: string = "";
   name: View = new View();
-  /** The group brings its own clusters; else its name selects a configured group. */
-  hasClusters: bool = false;
 
   private typed: bool = false;
   /** Holds the clusters: the group message of a typed group, the ListValue of an untyped one. */
   private holder: View = new View();
+  /** Names of the clusters, the sum of the weights up to each of them, and the sum of all. */
+  private names: ViewList = new ViewList();
+  private ends: Array<u64> = [];
   private total: u64 = 0;
+
+  /** The group brings its own clusters; else its name selects a configured group. */
+  get hasClusters(): bool {
+    return this.names.length > 0;
+  }
 
   read(ptr: usize, length: i32, typed: bool): void {
     this.typed = typed;
     this.problem = "";
-    this.hasClusters = false;
+    this.names.clear();
     if (typed) this.readTyped(ptr, length);
     else this.readUntyped(ptr, length);
-    if (this.problem.length == 0) this.addWeights();
+    if (this.problem.length == 0) this.readClusters();
   }
 
   /** The cluster that the random value falls on; the group is valid and has clusters. */
   pick(random: u64, out: View): void {
-    let rest = random % this.total;
-    const clusters = this.clusters();
-    while (clusters.next()) {
-      if (rest < clusters.weight) break;
-      rest -= clusters.weight;
-    }
-    out.set(clusters.name.ptr, clusters.name.length);
+    const picked = random % this.total;
+    let index = 0;
+    while (picked >= this.ends[index]) index++;
+    const name = this.names.at(index);
+    out.set(name.ptr, name.length);
   }
 
   private readTyped(ptr: usize, length: i32): void {
@@ -132,30 +138,32 @@ export class OverrideGroup {
       return;
     }
     bytes.set(value.bytes.ptr, value.bytes.length);
-    readField(bytes, NAME, value);
+    readFields(bytes, NAME, value, CLUSTERS, second);
     if (!value.isText()) this.problem = "the group has no name";
     this.name.set(value.bytes.ptr, value.bytes.length);
     this.holder.set(0, 0);
-    readField(bytes, CLUSTERS, value);
-    if (value.kind == ValueKind.LIST) this.holder.set(value.bytes.ptr, value.bytes.length);
-    else if (value.kind != ValueKind.ABSENT) this.problem = "clusters is no list";
+    if (second.kind == ValueKind.LIST) this.holder.set(second.bytes.ptr, second.bytes.length);
+    else if (second.kind != ValueKind.ABSENT) this.problem = "clusters is no list";
   }
 
-  private addWeights(): void {
+  private readClusters(): void {
     this.total = 0;
-    const clusters = this.clusters();
+    const clusters = clusterReader;
+    clusters.reset(this.holder, this.typed);
     while (clusters.next()) {
-      this.hasClusters = true;
       if (clusters.name.length == 0) this.problem = "a cluster has no cluster_name";
       else if (clusters.weight == 0) this.problem = "the weight of a cluster is no number from 1 to 4294967295";
       this.total += clusters.weight;
+      this.addCluster(clusters.name);
     }
     if (outer.malformed) this.problem = "clusters cannot be read";
   }
 
-  private clusters(): ClusterReader {
-    clusterReader.reset(this.holder, this.typed);
-    return clusterReader;
+  private addCluster(name: View): void {
+    const index = this.names.length;
+    this.names.add(name.ptr, name.length);
+    if (index == this.ends.length) this.ends.push(this.total);
+    else this.ends[index] = this.total;
   }
 }
 
@@ -205,12 +213,11 @@ class ClusterReader {
     value.read(ptr, length);
     if (value.kind != ValueKind.STRUCT) return;
     part.set(value.bytes.ptr, value.bytes.length);
-    readField(part, CLUSTER_NAME, value);
+    readFields(part, CLUSTER_NAME, value, WEIGHT, second);
     if (value.isText()) this.name.set(value.bytes.ptr, value.bytes.length);
-    readField(part, WEIGHT, value);
     // The comparison is false for NaN; a fraction is cut off.
-    const inRange = value.kind == ValueKind.NUMBER && value.number >= 1 && value.number <= <f64>u32.MAX_VALUE;
-    if (inRange) this.weight = <u64>value.number;
+    const inRange = second.kind == ValueKind.NUMBER && second.number >= 1 && second.number <= <f64>u32.MAX_VALUE;
+    if (inRange) this.weight = <u64>second.number;
   }
 }
 

@@ -1,4 +1,4 @@
-import { Bytes, View } from "../bytes";
+import { Bytes, NOTHING, View } from "../bytes";
 import { BaseRoute } from "../specifiers/route";
 import { groupIndex } from "./attempt";
 import { Chain } from "./chain";
@@ -32,7 +32,7 @@ export class Plan {
   slotForm: SlotForm = SlotForm.SLOT_PER_ATTEMPT;
   randomSource: RandomSource = RandomSource.INTERNAL;
   /** Attribute that holds the header of RandomSource.HEADER, its lines joined with ",". */
-  randomHeaderPath: Bytes = new StaticArray<u8>(0);
+  randomHeaderPath: Bytes = NOTHING;
   hashPolicies: StaticArray<HashPolicy> = new StaticArray<HashPolicy>(0);
   /** Keep the request on this route through filter state `wasm.attempt_router.route`. */
   pin: bool = false;

@@ -1,5 +1,5 @@
 import { ByteBuffer } from "../byte-buffer";
-import { Bytes, View } from "../bytes";
+import { Bytes, NOTHING, View } from "../bytes";
 import { Plan } from "../decide/plan";
 import { HeaderName, RequestView } from "../decide/request-view";
 import { Host, LogLevel } from "../host/host";
@@ -9,7 +9,6 @@ import { CLUSTER_NAME, DYNAMIC_METADATA, METHOD_HEADER, PATH_HEADER, VIRTUAL_HOS
 import { randomValue } from "./random-value";
 import { decideAttempt, finishDecision, startDecision } from "./request";
 
-const NOTHING: Bytes = new StaticArray<u8>(0);
 const QUESTION_MARK: u8 = 0x3f;
 const HASH: u8 = 0x23;
 /** Length of `@ar-` and the digits. */

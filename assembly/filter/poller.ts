@@ -1,9 +1,9 @@
-import { Bytes, View, encode } from "../bytes";
+import { Bytes, NOTHING, View, encode } from "../bytes";
 import { Candidates } from "../decide/candidates";
 import { Candidate, HostState } from "../decide/composite";
 import { Host } from "../host/host";
 import { AdminClusters } from "../wire/admin-clusters";
-import { headerPairs } from "../wire/header-writer";
+import { getRequest } from "../wire/header-writer";
 import { Counter } from "./counters";
 import { STATUS_HEADER } from "./names";
 import { learnState } from "./states";
@@ -110,9 +110,9 @@ export class Poller {
     const watched = this.candidates.watched;
     this.from = this.to < watched.length ? this.to : 0;
     this.to = min(this.from + NAMES_PER_REQUEST, watched.length);
-    const texts = StaticArray.fromArray<Bytes>(REQUEST);
-    texts[3] = encode(PATH + filterOf(watched, this.from, this.to));
-    this.isOpen = host.httpCall(ADMIN_CLUSTER, headerPairs(texts), TIMEOUT_MS);
+    const path = encode(PATH + filterOf(watched, this.from, this.to));
+    const headers = getRequest(path, ADMIN_CLUSTER, NOTHING, NOTHING);
+    this.isOpen = host.httpCall(ADMIN_CLUSTER, headers, TIMEOUT_MS);
     this.token = host.callToken;
     this.askedAt = now;
   }
@@ -192,11 +192,6 @@ export class Poller {
     for (let i = 0; i < watched.length; i++) learnState(host, watched[i], HostState.UNKNOWN);
   }
 }
-
-// Names and values in turn; the path is filled in.
-const METHOD: Bytes[] = [encode(":method"), encode("GET"), encode(":path"), encode("/")];
-const TARGET: Bytes[] = [encode(":authority"), ADMIN_CLUSTER];
-const REQUEST: Bytes[] = METHOD.concat(TARGET);
 
 function isOk(host: Host): bool {
   if (!host.callHeader(STATUS_HEADER, value)) return false;

@@ -2,7 +2,7 @@ import { Bytes, View, encode } from "../bytes";
 import { Candidates } from "../decide/candidates";
 import { Candidate, HostState } from "../decide/composite";
 import { Host } from "../host/host";
-import { headerPairs } from "../wire/header-writer";
+import { getRequest } from "../wire/header-writer";
 import { Counter } from "./counters";
 import { STATUS_HEADER } from "./names";
 import { learnState } from "./states";
@@ -10,6 +10,7 @@ import { learnState } from "./states";
 /** Where the questions go: a listener inside the proxy that picks a host of the cluster, and stops there. */
 const PROBE_CLUSTER = encode("attempt_router_probe");
 const CLUSTER_HEADER = encode("x-attempt-router-probe");
+const ROOT = encode("/");
 
 const DEFAULT_INTERVAL_MS: u32 = 50;
 /** While no cluster is watched, this often it is looked whether one is. */
@@ -36,11 +37,6 @@ enum Answer {
   UNREACHABLE,
 }
 
-// Names and values in turn; the last one is the cluster that the question is about.
-const METHOD: Bytes[] = [encode(":method"), encode("GET"), encode(":path"), encode("/")];
-const TARGET: Bytes[] = [encode(":authority"), PROBE_CLUSTER, CLUSTER_HEADER, PROBE_CLUSTER];
-const REQUEST: Bytes[] = METHOD.concat(TARGET);
-
 /** What is asked about a cluster, over and over. Times are ticks. */
 @final
 class Question {
@@ -51,9 +47,7 @@ class Question {
   answeredAt: u32 = 0;
 
   constructor(readonly candidate: Candidate) {
-    const texts = StaticArray.fromArray<Bytes>(REQUEST);
-    texts[texts.length - 1] = candidate.name;
-    this.headers = headerPairs(texts);
+    this.headers = getRequest(ROOT, PROBE_CLUSTER, CLUSTER_HEADER, candidate.name);
   }
 }
 

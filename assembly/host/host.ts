@@ -76,7 +76,7 @@ export abstract class Host {
   abstract setTickPeriod(ms: u32): void;
 
   /**
-   * Sends a request with these headers (see `headerPairs`) to a cluster; the root context gets the answer. Returns
+   * Sends a request with these headers (see `getRequest`) to a cluster; the root context gets the answer. Returns
    * whether there will be one, and then its token is in `callToken`.
    */
   abstract httpCall(cluster: Bytes, headers: Bytes, timeoutMs: u32): bool;

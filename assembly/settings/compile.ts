@@ -1,4 +1,4 @@
-import { Bytes, encode, encodeLowerCase, sameBytes } from "../bytes";
+import { Bytes, NOTHING, encode, encodeLowerCase, sameBytes } from "../bytes";
 import { Candidates } from "../decide/candidates";
 import { Group, group } from "../decide/group";
 import { HashPolicy, HashSource } from "../decide/hash-policy";
@@ -31,7 +31,7 @@ export function compile(settings: RouteSettings, routeName: Bytes, candidates: C
 function onlyCluster(name: string): StaticArray<Group> {
   if (name.length == 0) return new StaticArray<Group>(0);
   const cluster = StaticArray.fromArray<Bytes>([encode(name)]);
-  return StaticArray.fromArray<Group>([group(new StaticArray<u8>(0), cluster, StaticArray.fromArray<u32>([1]))]);
+  return StaticArray.fromArray<Group>([group(NOTHING, cluster, StaticArray.fromArray<u32>([1]))]);
 }
 
 function compileComposite(plan: Plan, settings: RouteSettings, candidates: Candidates): void {
@@ -99,7 +99,7 @@ function compileHashPolicy(message: HashPolicyMessage): HashPolicy {
   if (query != null) return new HashPolicy(HashSource.QUERY_PARAMETER, encode(query.name), terminal);
   const connection = message.connectionProperties;
   const usesIp = connection != null && connection.sourceIp;
-  return new HashPolicy(usesIp ? HashSource.SOURCE_IP : HashSource.NOTHING, new StaticArray<u8>(0), terminal);
+  return new HashPolicy(usesIp ? HashSource.SOURCE_IP : HashSource.NOTHING, NOTHING, terminal);
 }
 
 // `host` is Envoy's other name of `:authority`, also for HTTP/1.

@@ -1,4 +1,4 @@
-import { Bytes, decode, encode, encodeLowerCase, sameBytes } from "../bytes";
+import { Bytes, NOTHING, decode, encode, encodeLowerCase, sameBytes } from "../bytes";
 import { TransformAction, transform } from "../specifiers/header-transforms";
 import { decimal } from "../text";
 import { Fields } from "./fields";
@@ -11,7 +11,6 @@ const ACTIONS: string[] = [
 ];
 const HOST = encode("host");
 const PERCENT: u8 = 0x25;
-const NOTHING: Bytes = new StaticArray<u8>(0);
 
 /**
  * Reads the headers to add and to remove of a route, in the order in which Envoy applies them: removals, overwrites,

@@ -1,4 +1,4 @@
-import { Bytes, decode } from "../bytes";
+import { Bytes, NOTHING, decode } from "../bytes";
 import { formatNumber } from "../text";
 
 /** Kinds of a value, as `google.protobuf.Value` has them. */
@@ -15,7 +15,7 @@ export enum Kind {
 @final
 export class Value {
   number: f64 = 0;
-  text: Bytes = EMPTY;
+  text: Bytes = NOTHING;
   flag: bool = false;
   /** Names of a struct's fields; the value of `names[i]` is `items[i]`. */
   names: Array<Bytes> = NO_NAMES;
@@ -35,6 +35,5 @@ export class Value {
   }
 }
 
-const EMPTY: Bytes = new StaticArray<u8>(0);
 const NO_NAMES = new Array<Bytes>();
 const NO_ITEMS = new Array<Value>();

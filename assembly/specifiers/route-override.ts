@@ -1,4 +1,4 @@
-import { Bytes, View, encode } from "../bytes";
+import { Bytes, NOTHING, View, encode } from "../bytes";
 import { readMetadata } from "../decide/condition";
 import { Group, group } from "../decide/group";
 import { Plan } from "../decide/plan";
@@ -49,8 +49,6 @@ class RouteOverride extends RouteSpecifier {
     return !routing && this.request.length == 0 && this.response.length == 0;
   }
 }
-
-const NOTHING: Bytes = new StaticArray<u8>(0);
 
 /** How the one cluster of a request is found. */
 abstract class ClusterChoice {

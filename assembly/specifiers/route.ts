@@ -1,5 +1,5 @@
 import { ByteBuffer } from "../byte-buffer";
-import { Bytes, encode } from "../bytes";
+import { Bytes, NOTHING, encode } from "../bytes";
 import { Plan } from "../decide/plan";
 import { decimal } from "../text";
 
@@ -12,8 +12,6 @@ export class RetryOverride {
   /** Joined with ",". */
   retriableStatusCodes: Bytes = NOTHING;
 }
-
-const NOTHING: Bytes = new StaticArray<u8>(0);
 
 /** A route as specifiers see it. Properties that a specifier may override are null where nobody did. */
 export abstract class Route {
@@ -98,13 +96,17 @@ export class DelegatingRoute extends Route {
   private addedToRequest: Bytes = NOTHING;
   private addedToResponse: Bytes = NOTHING;
 
+  private ownBase: BaseRoute;
+
   constructor(private wrapped: Route) {
     super();
+    this.ownBase = wrapped.base;
   }
 
   /** Begins anew, as a wrapper of `route` that overrides nothing. */
   reset(route: Route): this {
     this.wrapped = route;
+    this.ownBase = route.base;
     this.ownGroups = null;
     this.ownCluster = null;
     this.ownTimeout = null;
@@ -116,7 +118,7 @@ export class DelegatingRoute extends Route {
   }
 
   get base(): BaseRoute {
-    return this.wrapped.base;
+    return this.ownBase;
   }
 
   get cluster(): Bytes | null {

@@ -57,16 +57,20 @@ function isMember(field: Cursor): bool {
 
 /** Reads the field `name` of a serialized Struct into `out`; ABSENT where there is none. */
 export function readField(struct: View, name: Bytes, out: ValueView): void {
-  out.kind = ValueKind.ABSENT;
-  fields.reset(struct.ptr, struct.length);
-  while (fields.next()) {
-    if (fields.isBytes(1)) readEntry(name, out);
-  }
-  if (fields.malformed) out.kind = ValueKind.ABSENT;
+  readFields(struct, name, out, name, out);
 }
 
-// The map entry at `fields`: its value if its key is `name`.
-function readEntry(name: Bytes, out: ValueView): void {
-  const read = readPair(fields.ptr, fields.length, key, value);
-  if (read && key.equals(name)) out.read(value.ptr, value.length);
+/** Reads two fields of a serialized Struct at once, as `readField` does one. */
+export function readFields(struct: View, name: Bytes, out: ValueView, otherName: Bytes, other: ValueView): void {
+  out.kind = ValueKind.ABSENT;
+  other.kind = ValueKind.ABSENT;
+  fields.reset(struct.ptr, struct.length);
+  while (fields.next()) {
+    if (!fields.isBytes(1) || !readPair(fields.ptr, fields.length, key, value)) continue;
+    if (key.equals(name)) out.read(value.ptr, value.length);
+    else if (key.equals(otherName)) other.read(value.ptr, value.length);
+  }
+  if (!fields.malformed) return;
+  out.kind = ValueKind.ABSENT;
+  other.kind = ValueKind.ABSENT;
 }
