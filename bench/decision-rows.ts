@@ -249,7 +249,7 @@ function specifiers(): DecisionRow[] {
     { name: "DropRoute", answers: specified(36, specifier("DropRoute", {})) },
     { name: "Audit, counter", answers: specified(37, specifier("Audit", { counter: "seen" })) },
     { name: "Audit, log", answers: specified(38, specifier("Audit", { log: true })), allocations: 15 },
-    { name: "ten specifiers that fail", answers: specified(39, ten(failed)) },
+    { name: "ten specifiers that fail at one header", answers: specified(39, ten(failed)) },
     { name: "ten specifiers that hold", answers: specified(40, ten(held)), writes: { ...timeout, ...pinned() } },
   ];
 }

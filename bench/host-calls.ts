@@ -54,6 +54,9 @@ const WORK: Readonly<Record<string, Work>> = {
   "proxy_get_header_map_value, present": header(":path"),
   "proxy_get_property, absent": property("attempt_router.absent"),
   "proxy_get_property, xds.route_name": property("xds\0route_name"),
+  "proxy_get_property, field of absent route metadata": property(
+    "xds\0route_metadata\0filter_metadata\0attempt_router\0id",
+  ),
   proxy_set_property: { statements: `${bytes("attempt_router.1")} proxy_set_property(key, 16, key, 2);` },
   clear_route_cache: {
     statements: `${bytes("clear_route_cache")} proxy_call_foreign_function(key, 17, 0, 0, 0, 0);`,
@@ -77,7 +80,8 @@ try {
   const results: Record<string, number> = {};
   for (const [i, [name, work]] of chosen.entries()) {
     process.stderr.write(`[${i + 1}/${chosen.length}] ${name}\n`);
-    const config = bootstrap({ cluster: "b" }, { ok: port, failing: port }, "", [noopFilter(await compile(work, i))]);
+    const filter = noopFilter(await compile(work, i));
+    const config = named(bootstrap({ cluster: "b" }, { ok: port, failing: port }, "", [filter]));
     const traffic = { path: "/", warmUp: Number(values["warm-up"]), requests: Number(values.requests) };
     results[name] = Math.round(await instructionsPerRequest(binary, config, traffic));
     process.stdout.write(`| ${name} | ${results[name].toLocaleString("en")} |\n`);
@@ -86,6 +90,11 @@ try {
 } finally {
   server.close();
   await rm(directory, { recursive: true, force: true });
+}
+
+/** Gives every route a name as long as those of lowered routes: an empty value costs much less than another. */
+function named(config: string): string {
+  return config.replace(/( +)- match:\n/g, "$1- name: route@ar-0123456789abcdef\n$1  match:\n");
 }
 
 function bytes(text: string): string {

@@ -5,6 +5,7 @@ import { HeaderName, RequestView } from "../decide/request-view";
 import { Host, LogLevel } from "../host/host";
 import { settingsId } from "../settings/settings-id";
 import { TransformAction, transform } from "../specifiers/header-transforms";
+import { KnownHeaders, Reading } from "./known-headers";
 import { CLUSTER_NAME, DYNAMIC_METADATA, METHOD_HEADER, PATH_HEADER, VIRTUAL_HOST_NAME } from "./names";
 import { randomValue } from "./random-value";
 import { decideAttempt, finishDecision, startDecision } from "./request";
@@ -28,6 +29,7 @@ export class HostRequest extends RequestView {
   private hasPath: bool = false;
   private hasMethod: bool = false;
   private hasMetadata: bool = false;
+  private headers: KnownHeaders = new KnownHeaders();
   private lentPath: View = new View();
   private pathOnly: View = new View();
   private lentMethod: View = new View();
@@ -54,19 +56,21 @@ export class HostRequest extends RequestView {
     this.giveBack(this.lentPath);
     this.giveBack(this.lentMethod);
     this.giveBack(this.lentMetadata);
+    this.headers.clear(this.host);
     this.pathOnly.set(0, 0);
   }
 
   header(name: HeaderName, out: View): bool {
-    return this.host.property(name.attribute, out);
+    return this.headers.read(this.host, name, Reading.JOINED, out);
   }
 
   firstLine(name: HeaderName, out: View): bool {
-    return this.host.requestHeader(name.name, out);
+    return this.headers.read(this.host, name, Reading.FIRST_LINE, out);
   }
 
+  // Its value may be asked for again.
   release(view: View): void {
-    this.host.release(view);
+    view.set(0, 0);
   }
 
   path(): View {
