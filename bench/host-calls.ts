@@ -1,28 +1,18 @@
-// `npm run bench:host-calls -- [--row TEXT]… [--requests N] [--json FILE]`: instructions that one callback or one host call
-// costs a request, each in a module that does nothing else, against one that does nothing at all. Needs valgrind.
+// `npm run bench:host-calls -- [--row TEXT]… [--json FILE]`: instructions that one callback or one host call costs a request,
+// each in a module that does nothing else, against one that does nothing at all. Needs valgrind.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import http from "node:http";
-import type { AddressInfo } from "node:net";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { execa } from "execa";
-import { envoyVersions, findEnvoy } from "../tools/envoy/binary.js";
-import { instructionsPerRequest } from "./callgrind.js";
+import type { Figure } from "./figures.js";
+import { DEFAULT_AMOUNT, measure } from "./measure.js";
+import type { Row } from "./rows.js";
 import { bootstrap, noopFilter } from "./scenarios.js";
 
 const NOOP = new URL("peers/noop.ts", import.meta.url);
-
-const { values } = parseArgs({
-  options: {
-    row: { type: "string", multiple: true, default: [] },
-    requests: { type: "string", default: "500" },
-    "warm-up": { type: "string", default: "2000" },
-    json: { type: "string" },
-  },
-});
+const NOTHING = "nothing";
 
 /** What a module does: callbacks that it exports, or statements when it gets the headers of a request. */
 interface Work {
@@ -45,7 +35,7 @@ const property = (path: string) => ({
   statements: `${bytes(path)} proxy_get_property(key, ${path.length}, out, out + 4);`,
 });
 const WORK: Readonly<Record<string, Work>> = {
-  nothing: {},
+  [NOTHING]: {},
   proxy_on_context_create: { exports: "export function proxy_on_context_create(context: u32, root: u32): void {}" },
   proxy_on_response_headers: {
     exports: "export function proxy_on_response_headers(context: u32, headers: u32, end: bool): i32 { return 0; }",
@@ -63,33 +53,33 @@ const WORK: Readonly<Record<string, Work>> = {
   },
 };
 
-const directory = await mkdtemp(join(tmpdir(), "attempt-router-bench-"));
-const server = http.createServer((request, response) => {
-  request.resume();
-  response.writeHead(200, { "content-length": "2" }).end("ok");
+const { values } = parseArgs({
+  options: { row: { type: "string", multiple: true, default: [] }, json: { type: "string" } },
 });
-server.keepAliveTimeout = 600_000;
-server.listen(0, "127.0.0.1");
-await once(server, "listening");
-const { port } = server.address() as AddressInfo;
+const directory = await mkdtemp(join(tmpdir(), "attempt-router-host-calls-"));
+const results: Record<string, Figure> = {};
 try {
-  const binary = await findEnvoy((await envoyVersions()).oracle);
-  const chosen = Object.entries(WORK).filter(
-    ([name]) => values.row.length === 0 || values.row.some((text) => name.startsWith(text)),
-  );
-  const results: Record<string, number> = {};
-  for (const [i, [name, work]] of chosen.entries()) {
-    process.stderr.write(`[${i + 1}/${chosen.length}] ${name}\n`);
-    const filter = noopFilter(await compile(work, i));
-    const config = named(bootstrap({ cluster: "b" }, { ok: port, failing: port }, "", [filter]));
-    const traffic = { path: "/", warmUp: Number(values["warm-up"]), requests: Number(values.requests) };
-    results[name] = Math.round(await instructionsPerRequest(binary, config, traffic));
-    process.stdout.write(`| ${name} | ${results[name].toLocaleString("en")} |\n`);
-  }
+  const wanted = (name: string) => name === NOTHING || values.row.some((text) => name.startsWith(text));
+  const rows = Object.entries(WORK).filter(([name]) => values.row.length === 0 || wanted(name));
+  process.stdout.write("| row | instructions | more than nothing |\n| --- | --- | --- |\n");
+  await measure(rows.map(rowOf), DEFAULT_AMOUNT, results, (name, { instructions }) => {
+    const more = instructions - (results[NOTHING]?.instructions ?? 0);
+    process.stdout.write(`| ${name} | ${instructions.toLocaleString("en")} | ${more.toLocaleString("en")} |\n`);
+  });
   if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify({ results }, null, 2)}\n`);
 } finally {
-  server.close();
   await rm(directory, { recursive: true, force: true });
+}
+
+function rowOf([name, work]: [string, Work], index: number): Row {
+  return {
+    name,
+    path: "/",
+    configure: async ({ upstreams }) => {
+      const filters = [noopFilter(await compile(work, index))];
+      return named(bootstrap({ cluster: "b" }, upstreams, { filters }));
+    },
+  };
 }
 
 /** Gives every route a name as long as those of lowered routes: an empty value costs much less than another. */
