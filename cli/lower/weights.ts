@@ -1,6 +1,8 @@
 // Weights without the module. Envoy has one random value for every request: `runtime_fraction` of a route's match compares
 // it, and the native specifier picks by it. So a weighted chain is as many routes as there are different rows of picks, one
-// after the other, each for its share of the requests, and each a chain of single clusters.
+// after the other, each for its share of the requests, and each a chain of single clusters. Other routes and mirror policies
+// compare the same value, so every single value has to lead to the picks that it leads to natively: the same sizes of the
+// shares would not do.
 
 import type { Json } from "../yaml/scalar.js";
 import { compositeNames, overrides } from "./composite-route.js";
@@ -16,22 +18,27 @@ export interface Share {
 
 /** Past that many, one route and the module are less to match and to read. */
 const MAX_SHARES = 10;
-const DENOMINATORS = Object.entries({ HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 });
+/** By the sum of weights that compares the random value as the fraction does: by its remainder. */
+const DENOMINATORS = new Map([
+  [100, "HUNDRED"],
+  [10_000, "TEN_THOUSAND"],
+  [1_000_000, "MILLION"],
+]);
 
 /** The shares of a chain; undefined where its picks hang on more than Envoy's random value, or are no such fractions. */
 export function sharesOf(settings: RouteSettings): Share[] | undefined {
   const groups = groupsOf(settings);
   const weighted = groups.filter(({ clusters }) => clusters.length > 1);
-  const [total = 1, ...others] = [...new Set(weighted.map(totalOf))];
-  const [denominator, size] = DENOMINATORS.find(([, count]) => count % total === 0) ?? [];
-  if (groups.length === 0 || others.length > 0 || size === undefined || denominator === undefined) return undefined;
+  const [total = 0, ...others] = [...new Set(weighted.map(totalOf))];
+  const denominator = DENOMINATORS.get(total);
+  if (others.length > 0 || denominator === undefined) return undefined;
   if (!picksByInternalRandom(settings)) return undefined;
   const ends = [...new Set([...weighted.flatMap(endsOf), total])].sort((a, b) => a - b);
   const shares = merged(ends.map((end) => ({ end, picks: groups.map((group) => pick(group, end - 1)) })));
   if (shares.length > MAX_SHARES) return undefined;
   return shares.map(({ end, picks }) => ({
     slots: picks.map((defaultCluster) => ({ defaultCluster, otherClusters: [], open: false })),
-    ...(end === total ? {} : { below: { numerator: (end * size) / total, denominator } }),
+    ...(end === total ? {} : { below: { numerator: end, denominator } }),
   }));
 }
 
@@ -52,7 +59,7 @@ function picksByInternalRandom(settings: RouteSettings): boolean {
   return !overrides(settings) && compositeNames(settings).length === 0;
 }
 
-/** 0 where some weight is none, so that nothing is a multiple of it. */
+/** 0, which is no denominator, where some weight is none. */
 function totalOf({ clusters }: PriorityGroup): number {
   const weights = clusters.map(({ weight }) => Number(weight));
   return weights.every((weight) => Number.isSafeInteger(weight) && weight > 0) ? sum(weights) : 0;
