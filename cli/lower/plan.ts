@@ -46,6 +46,7 @@ import { NO_HOST_CLUSTER, TYPE } from "./types.js";
 import { hasSpecifiers, usesSpecifiers } from "./specifiers/plan.js";
 import {
   hasEarlierFilters,
+  hasMark,
   hasOtherUpstreamFilters,
   moduleCluster,
   routersOf,
@@ -237,7 +238,8 @@ class Planner {
     const deciding = routes.filter(({ needsModule }) => needsModule);
     const module = deciding.length > 0 || dynamic || specified ? this.moduleUse(site, deciding, settings) : undefined;
     const keeps = !specified && keepsRoutes(site.manager, this.options);
-    const mark = routes.some(({ marks }) => marks) ? { disabled: keeps } : undefined;
+    const marks = routes.some((route) => route.marks) || hasMark(site.manager);
+    const mark = marks ? { disabled: keeps } : undefined;
     const own = module?.own;
     for (const route of routes) {
       const filter = own?.get(route.name);

@@ -1,3 +1,4 @@
+import type { YAMLSeq } from "yaml";
 import type { Finding } from "../findings.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { Editor } from "../yaml/edit.js";
@@ -144,8 +145,18 @@ function wireChain(
   findings.push(...otherFiltersNamed(chain, RESOLVE_FILTER, TYPE.headerMutation));
   findings.push(...otherFiltersNamed(chain, STARTED_FILTER, TYPE.setFilterState));
   if (use.module !== undefined) wireModule(chain, router, vmId, use.module, options, editor);
-  if (use.mark !== undefined && !hasFilter(chain, STARTED_FILTER, TYPE.setFilterState))
-    editor.insertItem(chain.seq, filters.indexOf(router), startedFilter(use.mark.disabled));
+  if (use.mark !== undefined) wireMark(chain.seq, filters, use.mark.disabled, editor);
+}
+
+/** A filter of an earlier lowering is put anew where it no longer serves: other filters were added after or before it. */
+function wireMark(chain: YAMLSeq, filters: readonly Cursor[], disabled: boolean, editor: Editor): void {
+  const router = filters.findIndex(isRouter);
+  const old = filters.flatMap((filter, index) => (isMark(filter) ? [index] : []));
+  const serves = (index: number) =>
+    index === router - 1 && (disabled || filters[index]?.field("disabled")?.bool() !== true);
+  if (old.length > 0 && old.every(serves)) return;
+  if (old.length > 0) editor.removeItems(chain, new Set(old));
+  editor.insertItem(chain, router, startedFilter(disabled));
 }
 
 function wireModule(
@@ -246,7 +257,10 @@ function hasFilter(chain: Cursor, name: string, type: string): boolean {
 /** Where the module goes: a chain of an upgrade need not have the filter that was asked for. */
 function placeOf(filters: readonly Cursor[], { placeBefore }: PlanOptions): number {
   const asked = filters.findIndex((filter) => filter.field("name")?.string() === placeBefore);
-  return placeBefore !== undefined && asked >= 0 ? asked : filters.findIndex(isRouter);
+  if (placeBefore !== undefined && asked >= 0) return asked;
+  const router = filters.findIndex(isRouter);
+  // The filter that marks that the router begins stays the last.
+  return isMark(filters[router - 1]) ? router - 1 : router;
 }
 
 /** A route's own settings for a filter go by its name, so a name of the module's may have no other owner. */
@@ -262,6 +276,18 @@ const RESERVED = "which is the name of a filter that goes with the module";
 /** Whether the module stands in the chain of a connection manager already. */
 export function hasModule(manager: Cursor): boolean {
   return manager.list("http_filters").some((filter) => isOurs(filter.field("name")?.string()));
+}
+
+/** Whether a filter of the connection manager marks that the router begins, from an earlier lowering. */
+export function hasMark(manager: Cursor): boolean {
+  const upgrades = manager.list("upgrade_configs").flatMap((upgrade) => upgrade.list("filters"));
+  return [...manager.list("http_filters"), ...upgrades].some(isMark);
+}
+
+function isMark(filter: Cursor | undefined): boolean {
+  return (
+    filter?.field("name")?.string() === STARTED_FILTER && filter.field("typed_config")?.type() === TYPE.setFilterState
+  );
 }
 
 function isOurs(name: string | undefined): boolean {
