@@ -1,4 +1,4 @@
-import { isScalar, visit, type Node } from "yaml";
+import { visit, type Node } from "yaml";
 import type { Cursor } from "../yaml/cursor.js";
 import { ATTEMPT_COUNT_HEADER } from "./types.js";
 
@@ -17,21 +17,42 @@ export function matchesAttemptHeader(host: Cursor): boolean {
   return [host.field("matcher"), ...host.list("routes").map((route) => route.field("match"))].some(namesAttemptHeader);
 }
 
-/** Whether a value anywhere in the subtree is the name of the header. */
+/** What removes headers by a pattern, which may fit the name without holding it. */
+const REMOVES_BY_PATTERN = /^remove_?on_?match$/i;
+
+/**
+ * Whether what a subtree configures may touch the header: its name is a value or part of one, as in the code of a Lua
+ * filter, or headers are removed by a pattern.
+ */
 export function namesAttemptHeader(cursor: Cursor | undefined): boolean {
   if (cursor?.node === undefined) return false;
   const { source } = cursor;
-  let found = false;
-  const isName = (node: Node | undefined): boolean =>
-    isScalar(node) && typeof node.value === "string" && node.value.toLowerCase() === ATTEMPT_COUNT_HEADER;
-  visit(cursor.node as Parameters<typeof visit>[0], {
-    Scalar: (_, scalar) => {
-      if (isName(scalar)) found = true;
-    },
-    Alias: (_, alias) => {
-      const target = source.resolve(alias);
-      if (isName(target)) found = true;
-    },
-  });
-  return found;
+  const seen = new Set<Node>();
+  const touches = (top: Node): boolean => {
+    if (seen.has(top)) return false;
+    seen.add(top);
+    let found = false;
+    visit(top as Parameters<typeof visit>[0], {
+      Scalar: (key, { value }) => {
+        if (typeof value !== "string") return undefined;
+        found ||= (key === "key" && REMOVES_BY_PATTERN.test(value)) || writesName(value);
+        return found ? visit.BREAK : undefined;
+      },
+      Alias: (_, alias) => {
+        const target = source.resolve(alias);
+        found ||= target !== undefined && touches(target);
+        return found ? visit.BREAK : undefined;
+      },
+    });
+    return found;
+  };
+  return touches(cursor.node);
+}
+
+/** Not where the name only stands in a format, by which the header is read. */
+function writesName(text: string): boolean {
+  return text
+    .toLowerCase()
+    .replace(/%req\([^)]*\)(:\d+)?%/g, "")
+    .includes(ATTEMPT_COUNT_HEADER);
 }
