@@ -2,7 +2,7 @@ import { WasmHost } from "../host/index.js";
 import { requireModule } from "../module-path.js";
 import type { Json } from "../yaml/scalar.js";
 import { METADATA_NAMESPACE } from "./types.js";
-import { isMessage, type RouteSettings } from "./settings.js";
+import { canonicalJson, isMessage, type RouteSettings } from "./settings.js";
 
 /** What the module says is wrong with a route's settings. */
 export interface SettingsError {
@@ -32,7 +32,13 @@ export function moduleValidator(wasmPath: string): SettingsValidator {
     runs += 1;
     return askModule(host, `settings@ar-${runs.toString(16).padStart(16, "0")}`, settings);
   };
-  return (settings) => allErrors(settings, firstError);
+  const known = new Map<string, SettingsError[]>();
+  return (settings) => {
+    const key = canonicalJson(settings);
+    const errors = known.get(key) ?? allErrors(settings, firstError);
+    known.set(key, errors);
+    return errors;
+  };
 }
 
 type Ask = (settings: RouteSettings) => SettingsError | undefined;

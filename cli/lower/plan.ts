@@ -50,6 +50,7 @@ import {
   hasOtherUpstreamFilters,
   moduleCluster,
   routersOf,
+  staleFilters,
   wireCluster,
   wireConnectionManager,
   type ModuleUse,
@@ -174,6 +175,7 @@ class Planner {
   }
 
   private planManager(site: ConnectionManagerSite): PlannedManager {
+    this.plan.findings.push(...staleFilters(site.manager, this.options));
     const marks = this.profitsFromMark(site);
     const routes = site.routeConfigs.flatMap((config) =>
       this.planConfig(config, { ...this.chainBefore(config), marks }),

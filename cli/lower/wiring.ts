@@ -284,6 +284,22 @@ export function hasMark(manager: Cursor): boolean {
   return [...manager.list("http_filters"), ...upgrades].some(isMark);
 }
 
+/**
+ * Filters of the module for some routes only, from an earlier lowering, in a chain to which other filters were added since:
+ * a request that these move to such a route would do without.
+ */
+export function staleFilters(manager: Cursor, options: PlanOptions): Finding[] {
+  if (!hasEarlierFilters(manager, options)) return [];
+  const stale = manager
+    .list("http_filters")
+    .filter((filter) => filter.field("typed_config")?.type() === TYPE.wasm && filter.field("disabled")?.bool() === true)
+    .filter((filter) => isOurs(filter.field("name")?.string()));
+  return stale.map((filter) => filter.finding(STALE));
+}
+
+const STALE =
+  "expected no filter before the module's own for some routes, found one that was added after the file was lowered: lower the native file";
+
 function isMark(filter: Cursor | undefined): boolean {
   return (
     filter?.field("name")?.string() === STARTED_FILTER && filter.field("typed_config")?.type() === TYPE.setFilterState

@@ -106,3 +106,13 @@ test("the module goes before a mark that is there", () => {
   const names = shapeOf(lowerManager(manager).http_filters);
   expect(names).toEqual(["first", "attempt_router_resolve", "attempt_router", STARTED, "router"]);
 });
+
+test("a lowered file with a filter before those of single chains is refused", () => {
+  const weighted = chain("/weighted", group("a", "b"), group("c"));
+  const route_config = { virtual_hosts: [{ name: "all", domains: ["*"], routes: [weighted] }] };
+  const manager = lowerManager({ http_filters: [ROUTER], route_config });
+  expect(shapeOf(manager.http_filters)).toEqual(["attempt_router, disabled", "router"]);
+  expect(lowerManager(manager)).toEqual(manager);
+  manager.http_filters.unshift(other("first"));
+  expect(() => lowerManager(manager)).toThrow(/http_filters\[1\]: .* lower the native file/);
+});
