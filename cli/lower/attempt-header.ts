@@ -49,10 +49,11 @@ export function namesAttemptHeader(cursor: Cursor | undefined): boolean {
   return touches(cursor.node);
 }
 
-/** Not where the name only stands in a format, by which the header is read. */
+/** Not where the name only stands in a format or in a call of Lua's `get`, by which the header is read. */
 function writesName(text: string): boolean {
   return text
     .toLowerCase()
     .replace(/%req\([^)]*\)(:\d+)?%/g, "")
+    .replace(/:get\w*\(\s*["'][^"']*["']/g, "")
     .includes(ATTEMPT_COUNT_HEADER);
 }

@@ -11,6 +11,10 @@ test.each([
   ["the name", "filter: {remove: x-envoy-attempt-count}"],
   ["the name in other case", "filter: [{header: {key: X-Envoy-Attempt-Count, value: a}}]"],
   ["code that holds the name", "filter: {inline_string: 'h:headers():remove(\"x-envoy-attempt-count\")'}"],
+  [
+    "code that reads the header and replaces it",
+    'filter: {inline_string: \'r(h:get("x-envoy-attempt-count"), "x-envoy-attempt-count")\'}',
+  ],
   ["the name that is set to another header", "filter: {key: x-envoy-attempt-count, value: '%REQ(x-a)%'}"],
   ["a pattern", "filter: {mutations: [{remove_on_match: {key_matcher: {prefix: x-}}}]}"],
   [
@@ -27,6 +31,7 @@ test.each([
 test.each([
   ["other headers", "filter: {remove: x-envoy-attempt, add: {key: a, value: b}}"],
   ["a format that reads the header", "filter: {key: x-try, value: 'no %REQ(X-Envoy-Attempt-Count?x-a):3%'}"],
+  ["code that reads the header", "filter: {inline_string: 'n = h:headers():get( \"x-envoy-attempt-count\")'}"],
   ["nothing", "other: x-envoy-attempt-count"],
 ])("does not touch the attempt count: %s", (_, text) => {
   expect(touches(text)).toBe(false);
