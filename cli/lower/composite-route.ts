@@ -83,14 +83,16 @@ export function slotsOf(settings: RouteSettings, context: CompositeContext, allo
   return slots.map(({ defaultCluster }) => ({ defaultCluster, otherClusters: every, open: true }));
 }
 
-function staticSlots(settings: RouteSettings, { composites }: CompositeContext): Slot[] {
+function staticSlots(settings: RouteSettings, context: CompositeContext): Slot[] {
+  const { composites } = context;
   const groups = groupsOf(settings).map((group) => group.clusters.map((cluster) => cluster.cluster_name));
   const skip = settings[SKIP] !== false;
+  const chooses = skipsClusters(settings, context);
   const more = overrides(settings) || compositeNames(settings).length > 0;
   const count = more && groups.length > 0 ? Number(settings["slots"]) : groups.length;
   return Array.from({ length: count }, (_, index) => {
     const turn = settings[REFRESH] === false ? 0 : Math.min(index, groups.length - 1);
-    return slotOf((groups[turn] ?? []).flatMap((name) => choices(name, index + 1, composites, skip)));
+    return slotOf((groups[turn] ?? []).flatMap((name) => choices(name, index + 1, composites, skip, chooses)));
   });
 }
 
@@ -99,10 +101,11 @@ function slotOf(clusters: string[]): Slot {
   return { defaultCluster, otherClusters, open: false };
 }
 
-/** What a picked name may become at an attempt: for a composite also that none of its clusters has a host. */
-function choices(name: string, attempt: number, composites: Composites, skip: boolean): string[] {
+/** What a picked name may become at an attempt: for a composite that `chooses` also that none of its clusters has a host. */
+function choices(name: string, attempt: number, composites: Composites, skip: boolean, chooses = true): string[] {
   if (!composites.has(name)) return [name];
-  return [...composites.candidates(name, attempt, skip), NO_HOST_CLUSTER];
+  const candidates = composites.candidates(name, attempt, skip);
+  return chooses || candidates.length === 0 ? [...candidates, NO_HOST_CLUSTER] : candidates;
 }
 
 /**
