@@ -75,6 +75,9 @@ export const ROWS: Row[] = [
       ];
     });
   }),
+  ...RETRIES.map(({ suffix, fails }) =>
+    row(`split, weighted 80/20${suffix}`, `native, weighted 80/20${suffix}`, split({ fails })),
+  ),
   row("slots without module, weighted 80/20", "native, weighted 80/20", slots(priorityGroups(WEIGHTED))),
   ...sharedRows(),
   ...RETRIES.flatMap(({ suffix, fails }) => {
@@ -118,6 +121,7 @@ function sharedRows(): Row[] {
   return [
     ...pair("route without settings", WEIGHTED, "/plain"),
     ...pair("weighted 80/20", WEIGHTED),
+    row(names("split", "weighted 80/20"), names("native", "weighted 80/20"), split(parts)),
     row(names("Rust peer", "weighted 80/20"), names("native", "weighted 80/20"), rust(WEIGHTED, parts)),
     ...pair("single clusters", SINGLE),
   ];
@@ -133,6 +137,12 @@ function native(action: object, parts?: Parts): Configure {
 
 function loweredOf(action: object, parts?: Parts): Configure {
   return ({ upstreams, wasm }) => lowered(bootstrap({ ...action }, upstreams, parts), wasm);
+}
+
+/** The weighted chain by `lower --split-weights`: routes instead of the module. */
+function split(parts: Parts): Configure {
+  const options = { splitWeights: true };
+  return ({ upstreams, wasm }) => lowered(bootstrap(priorityGroups(WEIGHTED), upstreams, parts), wasm, options);
 }
 
 function slots(action: object): Configure {

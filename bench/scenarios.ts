@@ -1,7 +1,7 @@
 // The configurations that are compared. All serve the same chain from the same upstreams.
 
 import { stringify } from "yaml";
-import { lower } from "../cli/lower.js";
+import { lower, type LowerOptions } from "../cli/lower.js";
 
 export type Json = Record<string, unknown>;
 
@@ -164,8 +164,8 @@ export function vmConfig(filename: string): Json {
 }
 
 /** What `attempt-router lower` makes of a bootstrap. */
-export function lowered(text: string, wasm: string): string {
-  return lower(text, { file: "bench.yaml", wasm }).text;
+export function lowered(text: string, wasm: string, options: LowerOptions = {}): string {
+  return lower(text, { file: "bench.yaml", wasm, ...options }).text;
 }
 
 /** The action of a route with this cluster specifier. */
