@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { command } from "./command.js";
+import { command, numberOption } from "./command.js";
 import { differingCondition, readFigures, UnusableInput, type Figure, type Figures } from "./figures.js";
 import { conditions, DEFAULT_AMOUNT, measure, type Amount } from "./measure.js";
 import { ROWS } from "./rows.js";
@@ -26,7 +26,10 @@ async function main(): Promise<void> {
       list: { type: "boolean", default: false },
     },
   });
-  const amount = { warmUp: count("--warm-up", values["warm-up"]), requests: count("--requests", values.requests) };
+  const amount = {
+    warmUp: numberOption("warm-up", values["warm-up"], 1),
+    requests: numberOption("requests", values.requests, 1),
+  };
   const figures = await startFigures(values.json, amount);
   const rows = selectRows(ROWS, values.row, values.without, new Set(Object.keys(figures.results)));
   if (values.list) {
@@ -38,11 +41,6 @@ async function main(): Promise<void> {
     process.stdout.write(line(name, figure.instructions.toLocaleString("en"), comparison(figure)));
     if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(figures, null, 2)}\n`);
   });
-}
-
-function count(option: string, text: string): number {
-  if (!/^[1-9]\d*$/.test(text)) throw new UnusableInput(`${option}: expected a positive number, found ${text}`);
-  return Number(text);
 }
 
 /** What `file` holds, if there is one. */
