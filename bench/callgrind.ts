@@ -16,6 +16,8 @@ export interface Traffic {
   /** Requests before counting starts: V8 has compiled the module for good and caches are filled by then. */
   warmUp: number;
   requests: number;
+  /** A statistic that must have counted something before requests are counted. */
+  awaits?: string;
 }
 
 const START_TIMEOUT_MS = 400_000;
@@ -43,9 +45,10 @@ export async function instructionsPerRequest(
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   try {
     onPhase("starting Envoy");
-    const { port, pid } = await ready(process, directory);
+    const { port, pid, admin } = await ready(process, directory);
     const target = { agent, port, host: "127.0.0.1", path: traffic.path };
     onPhase("warming up");
+    if (traffic.awaits !== undefined) await admin.waitForStat(traffic.awaits, (value) => value > 0, START_TIMEOUT_MS);
     await send(target, traffic.warmUp);
     await execa("callgrind_control", ["-i", "on", String(pid)]);
     await send(target, SETTLE);
@@ -81,21 +84,24 @@ function start(binary: string, directory: string) {
   return execa("valgrind", [...valgrind, binary, ...envoy, ...quiet], { reject: false, stdio: "ignore" });
 }
 
-async function ready(process: Process, directory: string): Promise<{ port: number; pid: number }> {
+async function ready(process: Process, directory: string): Promise<{ port: number; pid: number; admin: Admin }> {
   const ended = () => process.exitCode !== null || process.signalCode !== null;
-  const port = await waitFor(
+  const live = await waitFor(
     "Envoy under callgrind to be live",
     async () => {
-      if (ended()) return -1;
+      if (ended()) return "ended";
       const admin = new Admin(await readFile(join(directory, "admin"), "utf8"));
       await admin.get("/ready");
       const { listener_statuses } = JSON.parse(await admin.get("/listeners?format=json")) as Listeners;
-      return listener_statuses.find(({ name }) => name === "bench")?.local_address.socket_address?.port_value;
+      const port = listener_statuses.find(({ name }) => name === "bench")?.local_address.socket_address?.port_value;
+      return port !== undefined && { port, admin };
     },
     START_TIMEOUT_MS,
   );
-  if (port < 0 || process.pid === undefined) throw new Error("Envoy ended at start: does it accept the configuration?");
-  return { port, pid: process.pid };
+  if (live === "ended" || process.pid === undefined) {
+    throw new Error("Envoy ended at start: does it accept the configuration?");
+  }
+  return { ...live, pid: process.pid };
 }
 
 interface Listeners {

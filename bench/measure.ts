@@ -56,7 +56,7 @@ export async function measure(
     const binary = await findEnvoy(oracle);
     for (const [i, row] of rows.entries()) {
       progress.start(i + 1, rows.length, row.name);
-      const traffic = { path: row.path, ...amount };
+      const traffic = { path: row.path, ...amount, ...(row.awaits && { awaits: row.awaits }) };
       const counted = await instructionsPerRequest(binary, configs[i] ?? "", traffic, (text) => progress.phase(text));
       progress.end();
       const figure: Figure = { instructions: Math.round(counted), ...(row.against && { against: row.against }) };
