@@ -1,5 +1,5 @@
 // Instructions per request of Envoy's worker, counted by callgrind between two points of one run: neither the start nor the
-// compilation of the first requests is in the figure, and it repeats within 0.1 % where times do not.
+// compilation of the first requests is in the figure, and it repeats within 0.2 % where times do not.
 
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
