@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { InputError, type Finding, type Warning } from "./findings.js";
 import { mayListRoutes, nameLoweredRoutes } from "./lower/allow-lists.js";
-import { settingsFinding } from "./lower/map-errors.js";
+import { isAboutComposites, settingsFinding } from "./lower/map-errors.js";
 import { moduleValidator, type SettingsValidator } from "./lower/module-check.js";
 import type { FailurePolicy, ModuleSource, PlanOptions } from "./lower/options.js";
 import { planFile, type Plan } from "./lower/plan.js";
@@ -89,7 +89,12 @@ function settingsFindings(plan: Plan, { chains }: SpecifierPlan, options: LowerO
   if (all.length + chains.length === 0) return [];
   const validate = options.validator ?? moduleValidator(checkingModule(options));
   return [
-    ...all.flatMap((planned) => validate(planned.settings).map((error) => settingsFinding(planned, error))),
+    ...all.flatMap((planned) =>
+      validate(planned.settings)
+        // What is wrong with a composite cluster was found where it is defined; the settings only repeat it.
+        .filter((error) => plan.findings.length === 0 || !isAboutComposites(planned, error))
+        .map((error) => settingsFinding(planned, error)),
+    ),
     ...chains.flatMap((chain) => validate(chain.settings).map((error) => chainFinding(chain, error))),
   ];
 }

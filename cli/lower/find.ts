@@ -67,15 +67,26 @@ export function clusterFilters(cluster: Cursor): Cursor | undefined {
   return filters !== undefined && filters.items().length > 0 ? filters : undefined;
 }
 
-/** Every priority-group specifier of the file, wherever it stands: its offset and path. */
-export function everySpecifier(root: Cursor): { offset: number; path: string }[] {
-  const places: { offset: number; path: string }[] = [];
+/** A priority-group specifier, wherever it stands. */
+export interface SpecifierPlace {
+  offset: number;
+  path: string;
+  /** Its `@type` where that is not the one that Envoy knows. */
+  misspelt?: string;
+}
+
+/** Every priority-group specifier of the file. */
+export function everySpecifier(root: Cursor): SpecifierPlace[] {
+  const places: SpecifierPlace[] = [];
   visit(root.source.document, {
     Map: (_, map, ancestors) => {
-      const typed = map.items.some(
-        ({ key, value }) => isScalar(key) && isScalar(value) && namesSpecifier(String(key.value), String(value.value)),
-      );
-      if (typed && map.range) places.push({ offset: map.range[0], path: pathOf([...ancestors, map]) });
+      for (const { key, value } of map.items) {
+        if (!isScalar(key) || !isScalar(value) || !map.range) continue;
+        const type = String(value.value);
+        if (!namesSpecifier(String(key.value), type)) continue;
+        const misspelt = key.value === "@type" && type !== TYPE.priorityGroup ? { misspelt: type } : {};
+        places.push({ offset: map.range[0], path: pathOf([...ancestors, map]), ...misspelt });
+      }
     },
   });
   return places;
@@ -83,10 +94,14 @@ export function everySpecifier(root: Cursor): { offset: number; path: string }[]
 
 /** As the type of an Any, misspelt or not, or of a TypedStruct, whose URL may have any host. */
 function namesSpecifier(key: string, type: string): boolean {
-  if (key === "@type") return type.includes(SPECIFIER_PACKAGE) && !type.endsWith(".PriorityGroupsOverride");
+  if (key === "@type") {
+    return type.endsWith(SPECIFIER_NAME) || (type.includes(SPECIFIER_PACKAGE) && !type.endsWith(OVERRIDE_NAME));
+  }
   return (key === "type_url" || key === "typeUrl") && type.split("/").at(-1) === TYPE.priorityGroup.split("/").at(-1);
 }
 
+const SPECIFIER_NAME = ".PriorityGroupClusterSpecifier";
+const OVERRIDE_NAME = ".PriorityGroupsOverride";
 const SPECIFIER_PACKAGE = "envoy.extensions.router.cluster_specifiers.priority_group.";
 
 function pathOf(nodes: readonly unknown[]): string {

@@ -349,7 +349,10 @@ class Planner {
     chain: Chain,
   ): PriorityGroupRoute[] {
     const { findings } = this.plan;
-    for (const route of routesOf(host)) this.checkPluginName(route, plugins);
+    for (const route of routesOf(host)) {
+      this.checkPluginName(route, plugins);
+      this.checkPluginType(route);
+    }
     const routes = this.uses(host, plugins, chain).map((routeUse) => {
       const { route, use } = routeUse;
       this.known.add(use.specifier.offset);
@@ -511,6 +514,13 @@ class Planner {
     this.plan.findings.push(name.finding(`${message} ${JSON.stringify(text)}`));
   }
 
+  /** Envoy refuses it, but says no line, and a specifier without its type is none that could be lowered. */
+  private checkPluginType(route: Cursor): void {
+    const config = route.at("route", "inline_cluster_specifier_plugin", "extension", "typed_config");
+    if (config === undefined || config.entries().length === 0 || config.field("@type") !== undefined) return;
+    this.plan.findings.push(config.finding("expected an @type, found none"));
+  }
+
   /** `names` undefined: any cluster may be reached. */
   private noteUpstreamUse(listenerName: string, names: ReadonlySet<string> | undefined, place: UpstreamPlace): void {
     for (const { name, cluster } of this.clusters.withFilters) {
@@ -578,11 +588,13 @@ class Planner {
   }
 
   private rejectUnknownPlaces(): void {
-    for (const { offset, path } of everySpecifier(this.root)) {
+    for (const { offset, path, misspelt } of everySpecifier(this.root)) {
       if (this.known.has(offset)) continue;
-      const message =
-        "expected a priority-group specifier only where a route can be lowered, and as its own @type, found one here";
-      this.plan.findings.push(this.root.source.finding(offset, path, message));
+      const expected =
+        misspelt === undefined
+          ? "a priority-group specifier only where a route can be lowered, and as its own @type, found one here"
+          : `the @type ${TYPE.priorityGroup}, found ${misspelt}`;
+      this.plan.findings.push(this.root.source.finding(offset, path, `expected ${expected}`));
     }
   }
 }

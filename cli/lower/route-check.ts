@@ -9,6 +9,9 @@ const SELECTORS = [
   "inline_cluster_specifier_plugin",
 ];
 
+/** Fields of a route's action that are easily written one level too high, where the route has none of that name. */
+const ACTION_FIELDS = ["retry_policy", "hash_policy", "timeout"];
+
 /** What Envoy refuses in a route, and would refuse in another form, or no longer, once the route is lowered. */
 export function routeFindings(route: Cursor): Finding[] {
   const findings: Finding[] = [];
@@ -19,5 +22,9 @@ export function routeFindings(route: Cursor): Finding[] {
   const action = route.field("route");
   const [, second] = SELECTORS.map((field) => action?.field(field)).filter((value) => value !== undefined);
   if (second !== undefined) findings.push(second.finding(`expected one of ${SELECTORS.join(", ")}, found two`));
+  for (const field of ACTION_FIELDS) {
+    const misplaced = route.field(field);
+    if (misplaced !== undefined) findings.push(misplaced.finding(`expected ${field} inside of route, found it beside`));
+  }
   return findings;
 }
