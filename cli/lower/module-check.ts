@@ -73,6 +73,7 @@ const SPECIFIER: Json = { "@type": "type.googleapis.com/attempt_router.v1.DropRo
 const STAND_INS: (Json | undefined)[] = [
   undefined,
   "text",
+  "1s",
   1,
   CLUSTER,
   [CLUSTER],
@@ -90,12 +91,18 @@ const STAND_INS: (Json | undefined)[] = [
  */
 function withStandIn(settings: RouteSettings, path: string, firstError: Ask): RouteSettings | undefined {
   for (let steps = pathSteps(path); steps.length > 0; steps = steps.slice(0, -1)) {
+    let second: RouteSettings | undefined;
     for (const value of STAND_INS) {
       const candidate = replaceAt(structuredClone(settings), steps, value);
       if (candidate === undefined) continue;
       const next = firstError(candidate);
-      if (next === undefined || !startsWith(pathSteps(next.path), steps)) return candidate;
+      const at = pathSteps(next?.path ?? "");
+      if (next !== undefined && startsWith(at, steps)) continue;
+      // What holds the place may miss what stood there: then something of another shape is better.
+      if (next === undefined || !startsWith(steps, at)) return candidate;
+      second ??= candidate;
     }
+    if (second !== undefined) return second;
   }
   return undefined;
 }
