@@ -17,10 +17,15 @@ const COLUMNS: Record<string, (sample: Sample) => number> = {
 };
 const CHAIN_COUNTS = [1, 16, 17];
 
+/** Of a run over many requests: the samples in KiB, column by column, to be drawn. */
+export interface Series extends Omit<ManyRequests, "samples"> {
+  kib: Record<string, number[]>;
+}
+
 export interface Report {
   machine: object;
   envoy: string;
-  requests: Record<string, ManyRequests>;
+  requests: Record<string, Series>;
   /** By what is configured, then by the number of workers. */
   workers: Record<string, ByWorkers>;
 }
@@ -42,7 +47,7 @@ export class MemoryBench {
     const measured = async (name: keyof Origins) => {
       const options = { ...this.origins[name], version: this.report.envoy, requests, reloadEvery };
       const result = await withProgress(`${name}${suffix}: ${requests} requests`, options);
-      this.report.requests[`${name}${suffix}`] = result;
+      this.report.requests[`${name}${suffix}`] = seriesOf(result);
       return result;
     };
     const native = await measured("native");
@@ -78,6 +83,11 @@ async function withProgress(name: string, options: ManyRequestsOptions): Promise
   } finally {
     progress.end();
   }
+}
+
+function seriesOf({ samples, ...run }: ManyRequests): Series {
+  const columns = Object.entries(COLUMNS).map(([name, of]) => [name, samples.map((sample) => of(sample) / 1024)]);
+  return { ...run, kib: Object.fromEntries(columns) as Series["kib"] };
 }
 
 /** @param baseline the native series; without one nothing is held against the series. */
