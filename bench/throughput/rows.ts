@@ -1,9 +1,8 @@
 // The pairs of configurations that are compared under load, and where their requests have to go.
 
 import { parse, stringify } from "yaml";
-import { lower } from "../../cli/lower.js";
 import { ROWS, type Ingredients } from "../rows.js";
-import { bootstrap, compositeCluster, lowered, priorityGroups, WEIGHTED, type Json } from "../scenarios.js";
+import { bootstrap, compositeCluster, lowered, type Json } from "../scenarios.js";
 
 /** One of the two sides. */
 export interface Side {
@@ -34,7 +33,7 @@ export async function allPairs(ingredients: Ingredients): Promise<Pair[]> {
   return [
     { base: native, subject: { ...native, name: "the same once more" } },
     await rows(`lowered, ${CHAIN}`, `native, ${CHAIN}`, WEIGHTED_SHARES),
-    splitPair(native, ingredients),
+    await rows(`split, ${CHAIN}`, `native, ${CHAIN}`, WEIGHTED_SHARES),
     await rows("lowered, single clusters", "native, single clusters", { a1: 1 }),
     await rows("lowered, route without settings", "native, route without settings", { b: 1 }),
     await rows("lowered, single clusters, 1 retry", "native, single clusters, 1 retry", RETRIED_SHARES),
@@ -52,12 +51,6 @@ async function sideOfRow(name: string, shares: Shares, ingredients: Ingredients)
   const row = ROWS.find((one) => one.name === name);
   if (row === undefined) throw new Error(`no row is called "${name}"`);
   return { name, path: row.path, config: forLoad(await row.configure(ingredients)), shares };
-}
-
-function splitPair(base: Side, { upstreams, wasm }: Ingredients): Pair {
-  const native = bootstrap(priorityGroups(WEIGHTED), upstreams);
-  const { text } = lower(native, { file: "bench.yaml", wasm, splitWeights: true });
-  return { base, subject: { ...base, name: `lowered, ${CHAIN}, --split-weights`, config: forLoad(text) } };
 }
 
 // With hosts asked for as often as by default, which is part of the price here.
