@@ -113,7 +113,7 @@ export const PICTURES: Picture[] = [
     x: "watched clusters",
     y: "milliseconds in each virtual machine",
     yScale: "log",
-    format: (value) => `${Number(value.toPrecision(3))} ms`,
+    format: (value) => `${number(Number(value.toPrecision(3)))} ms`,
     drawn: [["module", "loaded and configured", 0]],
   },
   {
