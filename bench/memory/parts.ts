@@ -100,7 +100,7 @@ function printGrowth(name: string, { samples }: ManyRequests, baseline: ManyRequ
   for (const [memory, of] of Object.entries(COLUMNS)) {
     const { first, last, tolerance, flat } = flatness(
       samples.map(of),
-      RESOLUTION[name] ?? 0,
+      RESOLUTION[memory] ?? 0,
       baseline?.samples.map(of),
     );
     const verdict = baseline === undefined ? "" : `${mib(tolerance, 2)}${flat ? "" : " GROWN"}`;
