@@ -10,9 +10,9 @@ import { namespaceMetadata, WasmHost } from "../../cli/host/index.js";
 import { startUpstream } from "../load/upstream.js";
 import { lowered } from "../scenarios.js";
 import { clusterAt, manyClusters, proxy, type Run } from "./configs.js";
-import { CountedEnvoy } from "./counted-envoy.js";
+import { CountedEnvoy } from "../counted-envoy.js";
 import { numberedGroups, routesWithChains, RUNS } from "./per-request.js";
-import { send } from "./requests.js";
+import { send } from "../requests.js";
 import { measureCpu } from "./watched-cpu.js";
 import { compositesOf, FAILING, INTERVAL, SERVED, WatchingEnvoy, type Mode } from "./watched.js";
 

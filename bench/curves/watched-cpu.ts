@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { cpuByThread } from "../../tools/envoy/threads.js";
 import { EnvoyProcess } from "../../tools/envoy/process.js";
+import { unusedPort } from "../../tools/ports.js";
 import { startUpstream } from "../load/upstream.js";
 import { lowered } from "../scenarios.js";
-import { freePort } from "./requests.js";
 import { watchingProxy, type Mode } from "./watched.js";
 
 /** Milliseconds between two ticks where the configuration says nothing, and clusters a tick asks about. */
@@ -13,7 +13,7 @@ const MEASURED_MS = 15_000;
 /** CPU of the worker and of the main thread of an Envoy that only watches clusters, in percent of a core. */
 export async function measureCpu(watched: number, mode: Mode, version: string, wasm: string) {
   const upstream = await startUpstream(undefined);
-  const native = JSON.stringify(watchingProxy(watched, upstream.ports.ok, { availability: mode }, await freePort()));
+  const native = JSON.stringify(watchingProxy(watched, upstream.ports.ok, { availability: mode }, await unusedPort()));
   const envoy = await EnvoyProcess.start(version, lowered(native, wasm));
   try {
     const { interval, clusters } = DEFAULTS[mode];

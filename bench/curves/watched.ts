@@ -2,12 +2,13 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Admin } from "../../tools/envoy/admin.js";
+import { unusedPort } from "../../tools/ports.js";
 import { waitFor } from "../../tools/wait.js";
 import { startUpstream, type FastUpstream } from "../load/upstream.js";
 import { lowered } from "../scenarios.js";
 import { clusterAt, proxy, route, type Bootstrap, type Cluster, type Form, type Json, type Route } from "./configs.js";
-import { CountedEnvoy, type Counts } from "./counted-envoy.js";
-import { freePort, send } from "./requests.js";
+import { CountedEnvoy, type Counts } from "../counted-envoy.js";
+import { send } from "../requests.js";
 
 export type Mode = "PROBE" | "ADMIN";
 
@@ -89,7 +90,7 @@ export class WatchingEnvoy {
   ) {
     const upstream = await startUpstream(undefined);
     const settings = { availability: mode, availability_interval_ms: interval };
-    const native = JSON.stringify(watchingProxy(watched, upstream.ports.ok, settings, await freePort()));
+    const native = JSON.stringify(watchingProxy(watched, upstream.ports.ok, settings, await unusedPort()));
     const config = form === "native" ? native : lowered(native, paths.wasm);
     return new WatchingEnvoy(await CountedEnvoy.start(paths.binary, config), upstream, watched, form, mode, interval);
   }

@@ -5,10 +5,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
-import { Admin } from "../../tools/envoy/admin.js";
-import { waitFor } from "../../tools/wait.js";
+import { Admin } from "../tools/envoy/admin.js";
+import { waitFor } from "../tools/wait.js";
 
-const START_TIMEOUT_MS = 400_000;
+/** Envoy under callgrind is slow to start. */
+export const START_TIMEOUT_MS = 400_000;
 
 /** Instructions of one stretch of time. With one worker, that is the thread that does the most beside the main thread. */
 export interface Counts {
@@ -26,11 +27,13 @@ export class CountedEnvoy {
     private readonly process: ReturnType<typeof startEnvoy>,
   ) {}
 
-  /** Starts `binary` with a bootstrap in JSON, and waits until it is live and its listeners are bound. */
+  /** Starts `binary` with a bootstrap in YAML or JSON, and waits until it is live and its listeners are bound. */
   static async start(binary: string, bootstrap: string): Promise<CountedEnvoy> {
-    const directory = await mkdtemp(join(tmpdir(), "attempt-router-curves-"));
-    await writeFile(join(directory, "envoy.json"), bootstrap);
-    const envoy = new CountedEnvoy(directory, startEnvoy(binary, directory));
+    const directory = await mkdtemp(join(tmpdir(), "attempt-router-bench-"));
+    // Envoy reads JSON much faster where the name says that it is.
+    const file = join(directory, bootstrap.startsWith("{") ? "envoy.json" : "envoy.yaml");
+    await writeFile(file, bootstrap);
+    const envoy = new CountedEnvoy(directory, startEnvoy(binary, directory, file));
     try {
       await waitFor("Envoy under callgrind to be live", () => envoy.isLive(), START_TIMEOUT_MS);
       if (envoy.hasEnded) throw new Error("Envoy ended at start: does it accept the configuration?");
@@ -52,9 +55,13 @@ export class CountedEnvoy {
     return port;
   }
 
-  /** The instructions between the start and the end of `action`. */
-  async count(action: () => Promise<void>): Promise<Counts> {
+  /**
+   * The instructions between the start and the end of `action`.
+   * @param settle comes before, with the instrumentation on already.
+   */
+  async count(action: () => Promise<void>, settle?: () => Promise<void>): Promise<Counts> {
     await this.control("-i", "on");
+    await settle?.();
     await this.control("-z");
     await action();
     await this.control("-d");
@@ -108,13 +115,19 @@ interface ListenerStatuses {
 }
 
 // Ends when this process does, however that is.
-function startEnvoy(binary: string, directory: string) {
+function startEnvoy(binary: string, directory: string, file: string) {
   const valgrind = [
-    ...["--tool=callgrind", "--smc-check=all-non-file", "--instr-atstart=no", "--separate-threads=yes"],
+    "--tool=callgrind",
+    // V8 writes code where it wrote other code before.
+    "--smc-check=all-non-file",
+    // Uncounted, a start takes seconds instead of a minute.
+    "--instr-atstart=no",
+    // What the main thread does by the clock is no part of a request.
+    "--separate-threads=yes",
     `--callgrind-out-file=${join(directory, "counts")}`,
   ];
   const envoy = [
-    ...["-c", join(directory, "envoy.json"), "--admin-address-path", join(directory, "admin")],
+    ...["-c", file, "--admin-address-path", join(directory, "admin")],
     ...["--disable-hot-restart", "--concurrency", "1", "--log-level", "off"],
   ];
   return execa("valgrind", [...valgrind, binary, ...envoy], { stdio: "ignore", reject: false });
