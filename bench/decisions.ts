@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { countAllocations, decisionRows, inSteadyState, WITHOUT_SETTINGS, type DecisionRow } from "./decision-rows.js";
+import { median } from "./numbers.js";
 import { StubProxy } from "./stub-proxy.js";
 
 const BATCH = 500;
@@ -59,7 +60,7 @@ function baseOf(row: DecisionRow): StubProxy {
 function measure(proxy: StubProxy, base: StubProxy): number {
   for (const each of [base, proxy]) batch(each, WARM_UP);
   const differences = Array.from({ length: BATCHES }, () => batch(proxy, BATCH) - batch(base, BATCH));
-  return Math.round(differences.sort((a, b) => a - b)[BATCHES >> 1] ?? 0);
+  return Math.round(median(differences));
 }
 
 function batch(proxy: StubProxy, requests: number): number {

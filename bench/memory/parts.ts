@@ -9,16 +9,20 @@ import { workerMemory, type WorkerMemory } from "./workers.js";
 
 const MIB = 2 ** 20;
 const MANY = 8;
-/** What a growth must exceed: a page of WebAssembly; what an allocator keeps or gives back, half a byte for each of a million requests. */
-const RESOLUTION: Record<string, number> = {
-  "linear memories": 2 ** 16,
-  "resident set": 2 ** 19,
-  "allocated by Envoy": 2 ** 19,
-};
-const COLUMNS: Record<string, (sample: Sample) => number> = {
-  "linear memories": ({ linear }) => linear,
-  "resident set": ({ rss }) => rss,
-  "allocated by Envoy": ({ allocated }) => allocated,
+/** Half a byte for each of a million requests: what an allocator keeps or gives back. */
+const ALLOCATORS_SHARE = 2 ** 19;
+
+interface Column {
+  of: (sample: Sample) => number;
+  /** What a growth must exceed, in bytes. */
+  resolution: number;
+}
+
+const COLUMNS: Record<string, Column> = {
+  // A page of WebAssembly.
+  "linear memories": { of: ({ linear }) => linear, resolution: 2 ** 16 },
+  "resident set": { of: ({ rss }) => rss, resolution: ALLOCATORS_SHARE },
+  "allocated by Envoy": { of: ({ allocated }) => allocated, resolution: ALLOCATORS_SHARE },
 };
 const CHAIN_COUNTS = [1, 16, 17];
 
@@ -91,18 +95,14 @@ async function withProgress(name: string, options: ManyRequestsOptions): Promise
 }
 
 function seriesOf({ samples, ...run }: ManyRequests): Series {
-  const columns = Object.entries(COLUMNS).map(([name, of]) => [name, samples.map((sample) => of(sample) / 1024)]);
+  const columns = Object.entries(COLUMNS).map(([name, { of }]) => [name, samples.map((sample) => of(sample) / 1024)]);
   return { ...run, kib: Object.fromEntries(columns) as Series["kib"] };
 }
 
 /** @param baseline the native series; without one nothing is held against the series. */
 function printGrowth(name: string, { samples }: ManyRequests, baseline: ManyRequests | undefined): void {
-  for (const [memory, of] of Object.entries(COLUMNS)) {
-    const { first, last, tolerance, flat } = flatness(
-      samples.map(of),
-      RESOLUTION[memory] ?? 0,
-      baseline?.samples.map(of),
-    );
+  for (const [memory, { of, resolution }] of Object.entries(COLUMNS)) {
+    const { first, last, tolerance, flat } = flatness(samples.map(of), resolution, baseline?.samples.map(of));
     const verdict = baseline === undefined ? "" : `${mib(tolerance, 2)}${flat ? "" : " GROWN"}`;
     print(name, memory, mib(first, 2), mib(last, 2), mib(last - first, 2), verdict);
     if (baseline !== undefined && !flat) process.exitCode = 1;
