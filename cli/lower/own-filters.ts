@@ -6,7 +6,7 @@ import type { Json } from "../yaml/scalar.js";
 import { routesOf, type ConnectionManagerSite } from "./find.js";
 import type { PlanOptions } from "./options.js";
 import type { PriorityGroupRoute } from "./priority-group.js";
-import { hasSpecifiers } from "./specifiers/plan.js";
+import { usesSpecifiers } from "./specifiers/plan.js";
 import { DOWNSTREAM_FILTER, PER_FILTER, TYPE } from "./types.js";
 import { hasEarlierFilters, hasModule } from "./wiring.js";
 
@@ -74,7 +74,7 @@ export function isInside(config: Cursor, manager: Cursor): boolean {
 
 // Virtual hosts may come later, specifiers may change the route, or the user has a say in where the module runs.
 function isOpen(config: Cursor): boolean {
-  if (config.field("vhds") !== undefined || hasSpecifiers(config)) return true;
+  if (config.field("vhds") !== undefined || usesSpecifiers(config)) return true;
   const hosts = config.list("virtual_hosts");
   return [config, ...hosts, ...hosts.flatMap(routesOf)].some(
     (level) => level.field(PER_FILTER)?.field(DOWNSTREAM_FILTER) !== undefined,

@@ -272,7 +272,7 @@ class Planner {
     // While connections of a listener that was replaced drain, its virtual machines stay: an update of weights every few
     // seconds would add hundreds. The listeners of a bootstrap are not replaced.
     if (this.resources.kind !== "bootstrap") return undefined;
-    const isShared = ({ config }: RouteConfigSite) => this.takersOf(config).length > 1 || usesSpecifiers(config);
+    const isShared = ({ config }: RouteConfigSite) => this.takersOf(config).length > 1;
     if (site.routeConfigs.some(isShared) || routes.some(({ settings }) => groupsOf(settings).length === 0))
       return undefined;
     return ownFilters(site, routes, this.options);

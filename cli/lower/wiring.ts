@@ -49,8 +49,7 @@ export function wireConnectionManager(
 ): void {
   const { manager, listenerName } = site;
   const vmId = `attempt_router/${listenerName}`;
-  const upgrades = manager.list("upgrade_configs").map((upgrade) => upgrade.field("filters"));
-  const chains = [manager.field("http_filters"), ...upgrades.filter((filters) => hasItems(filters))];
+  const chains = [manager.field("http_filters"), ...upgradeChains(manager).filter(hasItems)];
   rejectPlace(chains[0], options, findings);
   for (const chain of chains) {
     if (chain === undefined)
@@ -89,17 +88,25 @@ export function hasOtherUpstreamFilters(chain: Cursor | undefined): boolean {
 
 /** The Router filters of a connection manager, its upgrades included. */
 export function routersOf(manager: Cursor): Cursor[] {
-  const upgrades = manager.list("upgrade_configs").flatMap((upgrade) => upgrade.list("filters"));
-  return [...manager.list("http_filters"), ...upgrades]
+  return filtersOf(manager)
     .filter(isRouter)
     .map((filter) => filter.field("typed_config") as Cursor);
 }
 
 /** Whether a request meets other filters before the module, in one of the chains of a connection manager. */
 export function hasEarlierFilters(manager: Cursor, options: PlanOptions): boolean {
-  const upgrades = manager.list("upgrade_configs").map((upgrade) => upgrade.field("filters"));
-  const chains = [manager.field("http_filters"), ...upgrades].filter((chain) => chain !== undefined);
+  const chains = [manager.field("http_filters"), ...upgradeChains(manager)].filter((chain) => chain !== undefined);
   return chains.some((chain) => earlierFilters(chain, options).length > 0);
+}
+
+/** The filter chains that upgrades have instead of the connection manager's. */
+function upgradeChains(manager: Cursor): (Cursor | undefined)[] {
+  return manager.list("upgrade_configs").map((upgrade) => upgrade.field("filters"));
+}
+
+/** The filters of all chains of a connection manager. */
+function filtersOf(manager: Cursor): Cursor[] {
+  return [manager.field("http_filters"), ...upgradeChains(manager)].flatMap((chain) => chain?.items() ?? []);
 }
 
 /** The cluster that fetches the module from its URL. */
@@ -249,9 +256,11 @@ function isRouter(filter: Cursor): boolean {
 
 /** Found by name and type: a filter that lower wrote before, or that a user placed by hand. */
 function hasFilter(chain: Cursor, name: string, type: string): boolean {
-  return chain
-    .items()
-    .some((filter) => filter.field("name")?.string() === name && filter.field("typed_config")?.type() === type);
+  return chain.items().some((filter) => isFilter(filter, name, type));
+}
+
+function isFilter(filter: Cursor, name: string, type: string): boolean {
+  return filter.field("name")?.string() === name && filter.field("typed_config")?.type() === type;
 }
 
 /** Where the module goes: a chain of an upgrade need not have the filter that was asked for. */
@@ -280,8 +289,7 @@ export function hasModule(manager: Cursor): boolean {
 
 /** Whether a filter of the connection manager marks that the router begins, from an earlier lowering. */
 export function hasMark(manager: Cursor): boolean {
-  const upgrades = manager.list("upgrade_configs").flatMap((upgrade) => upgrade.list("filters"));
-  return [...manager.list("http_filters"), ...upgrades].some(isMark);
+  return filtersOf(manager).some(isMark);
 }
 
 /**
@@ -301,9 +309,7 @@ const STALE =
   "expected no filter before the module's own for some routes, found one that was added after the file was lowered: lower the native file";
 
 function isMark(filter: Cursor | undefined): boolean {
-  return (
-    filter?.field("name")?.string() === STARTED_FILTER && filter.field("typed_config")?.type() === TYPE.setFilterState
-  );
+  return filter !== undefined && isFilter(filter, STARTED_FILTER, TYPE.setFilterState);
 }
 
 function isOurs(name: string | undefined): boolean {
