@@ -1,7 +1,6 @@
 // Writes what native Envoy does into the `expect` of case files: `[CASE=name,…] npx tsx tests/conformance/record.ts`.
 // Cases that have an `expect` are left alone unless --overwrite is given.
 import { readFile, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { isCollection, parseDocument, type Document, type Node } from "yaml";
 import { envoyVersions } from "../../tools/envoy/binary.js";
 import { loadCases, type Case } from "../support/case.js";
@@ -10,7 +9,7 @@ import { runLeg } from "../support/run-case.js";
 const { oracle } = await envoyVersions();
 const overwrite = process.argv.includes("--overwrite");
 
-for (const testCase of loadCases(fileURLToPath(new URL("cases", import.meta.url)))) {
+for (const testCase of loadCases()) {
   if (testCase.expect === undefined || (overwrite && testCase.expect !== "rejected")) {
     await record(testCase).catch((error: unknown) => {
       process.exitCode = 1;

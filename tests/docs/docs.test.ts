@@ -4,18 +4,16 @@ import { fileURLToPath } from "node:url";
 import { stringify, parse } from "yaml";
 import { describe, expect, test } from "vitest";
 import { lower } from "../../cli/lower.js";
+import { caseFiles } from "../support/case.js";
 import packageJson from "../../package.json" with { type: "json" };
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const PAGES = [
-  "README.md",
-  "CONTRIBUTING.md",
-  "CHANGELOG.md",
-  "SECURITY.md",
-  ...pagesOf("docs"),
-  ...pagesOf("docs/control-planes"),
-  ...pagesOf("envoy-config"),
-];
+const PAGES = [...pagesOf("."), ...["docs", "envoy-config", "tests", "bench", "demo", "examples"].flatMap(pagesBelow)];
+const CASES = caseFiles();
+/** The first words of the cases' names: a name that begins so is meant as one. */
+const CASE_NAME = new RegExp(
+  `^(?:${[...new Set([...CASES.keys()].map((name) => name.split("-")[0]))].join("|")})-[a-z0-9-]+$`,
+);
 
 describe.each(PAGES)("%s", (page) => {
   const text = read(page);
@@ -26,10 +24,26 @@ describe.each(PAGES)("%s", (page) => {
     expect(local.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([]);
   });
 
+  test("links to headings that exist", () => {
+    const links = [...text.matchAll(/\]\(([^)\s:]*)#([^)\s]+)\)/g)].map(
+      (match) => [match[1] ?? "", match[2] ?? ""] as const,
+    );
+    const target = (file: string) => (file === "" ? page : join(dirname(page), file));
+    const broken = links.filter(([file, anchor]) => /(^|\.md)$/.test(file) && !anchorsOf(target(file)).has(anchor));
+    expect(broken.map((link) => link.join("#"))).toEqual([]);
+  });
+
   test("names tests and conformance cases that exist", () => {
-    const named = [...text.matchAll(/`(tests\/[^`*]+|(?:pg|composite)-[a-z0-9-]+)`/g)].map((match) => match[1] ?? "");
-    const files = named.map((name) => (name.startsWith("tests/") ? name : `tests/conformance/cases/${name}.yaml`));
+    const quoted = [...text.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? "");
+    const files = quoted.filter((name) => /^tests\/[^*<]+$/.test(name));
     expect(files.filter((file) => !existsSync(ROOT + file))).toEqual([]);
+    expect(quoted.filter((name) => CASE_NAME.test(name) && !CASES.has(name))).toEqual([]);
+  });
+
+  test("selects conformance cases that exist", () => {
+    const selected = [...text.matchAll(/\bCASE=([a-z0-9,-]+)/g)].flatMap((match) => (match[1] ?? "").split(","));
+    const matches = (prefix: string) => [...CASES.keys()].some((name) => name.startsWith(prefix));
+    expect(selected.filter((prefix) => !matches(prefix))).toEqual([]);
   });
 
   test("names scripts that package.json has", () => {
@@ -84,25 +98,37 @@ test("every dependency has its reason", () => {
 });
 
 test("every conformance case that deviates is listed as a difference", () => {
-  const folder = `${ROOT}tests/conformance/cases/`;
-  const deviating = readdirSync(folder).filter((file) =>
-    /^(deviation|lowering_error):/m.test(readFileSync(folder + file, "utf8")),
-  );
+  const deviating = [...CASES].filter(([, file]) => /^(deviation|lowering_error):/m.test(readFileSync(file, "utf8")));
   const page = read("docs/differences.md");
-  const isListed = (file: string) => page.includes(file.replace(/\.yaml$/, ""));
-  expect(deviating.filter((file) => !isListed(file))).toEqual([]);
+  expect(deviating.map(([name]) => name).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
 
 test("every difference names what pins it", () => {
   const rows = read("docs/differences.md")
     .split("\n")
     .filter((line) => line.startsWith("| ") && !/^\| (---|what|\|)/.test(line));
-  expect(rows.filter((row) => !/`(tests\/|pg-|composite-)[^`]*` \|$/.test(row))).toEqual([]);
+  const pins = (row: string): string => /`([^`]*)` \|$/.exec(row)?.[1] ?? "";
+  expect(rows.length).toBeGreaterThan(30);
+  expect(rows.filter((row) => !CASES.has(pins(row)) && !existsSync(ROOT + (pins(row) || "nothing")))).toEqual([]);
 });
+
+/** The anchors that GitHub gives the headings of a page. */
+function anchorsOf(page: string): Set<string> {
+  const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map((match) => match[1] ?? "");
+  const plain = headings.map((heading) => heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase());
+  return new Set(plain.map((heading) => heading.replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")));
+}
+
+function pagesBelow(folder: string): string[] {
+  const files = readdirSync(ROOT + folder, { recursive: true, encoding: "utf8" });
+  return files
+    .filter((file) => file.endsWith(".md") && !file.includes("node_modules"))
+    .map((file) => `${folder}/${file}`);
+}
 
 function pagesOf(folder: string): string[] {
   const files = readdirSync(ROOT + folder).filter((file) => file.endsWith(".md"));
-  return files.map((file) => `${folder}/${file}`);
+  return files.map((file) => join(folder, file));
 }
 
 function read(path: string): string {

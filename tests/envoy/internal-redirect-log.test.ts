@@ -1,15 +1,12 @@
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { lower } from "../../cli/lower.js";
 import versions from "../../tools/envoy/versions.json" with { type: "json" };
 import { waitFor } from "../../tools/wait.js";
 import { nativeBootstrap } from "../support/bootstrap.js";
-import { loadCase } from "../support/case.js";
+import { caseNamed } from "../support/case.js";
 import { Serving } from "../support/serving.js";
 
-const CASE = loadCase(
-  fileURLToPath(new URL("../conformance/cases/pg-internal-redirect-cluster.yaml", import.meta.url)),
-);
+const CASE = caseNamed("pg-internal-redirect-cluster");
 
 const STDOUT_LOG = {
   name: "stdout",

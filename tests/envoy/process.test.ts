@@ -38,6 +38,7 @@ describe.each(versions)("Envoy %s", (version) => {
     const start = EnvoyProcess.start(version, `${EMPTY}nonsense: 1\n`);
     await expect(start).rejects.toThrow(EnvoyStartError);
     await expect(start).rejects.toThrow(/nonsense/);
+    await expect(start).rejects.toMatchObject({ refused: true });
   });
 
   test("ends when the process that started it is killed", async () => {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { LowerOptions } from "../../cli/lower.js";
 import type { ClientProtocol } from "./client.js";
@@ -100,15 +101,32 @@ export interface Case {
   expect_stats?: Record<string, number>;
 }
 
-/** Every case of a folder by file name; the comma-separated names in $CASE select (each matches as a prefix). */
-export function loadCases(folder: string): Case[] {
-  const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+const CASES = fileURLToPath(new URL("../conformance/cases/", import.meta.url));
+
+/** The cases that the comma-separated names in $CASE select, by name; each of these matches as a prefix. */
+export function loadCases(): Case[] {
   const wanted = (process.env["CASE"] ?? "").split(",").filter((name) => name !== "");
   const isWanted = (name: string) => wanted.length === 0 || wanted.some((prefix) => name.startsWith(prefix));
-  return files
-    .filter(isWanted)
-    .sort()
-    .map((name) => loadCase(join(folder, name)));
+  return [...caseFiles()].filter(([name]) => isWanted(name)).map(([, file]) => loadCase(file));
+}
+
+/** The absolute path of every case file by the case's name, sorted by name. @throws where two cases share a name. */
+export function caseFiles(folder = CASES): Map<string, string> {
+  const files = new Map<string, string>();
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".yaml"));
+  for (const path of paths) {
+    const name = basename(path, ".yaml");
+    if (files.has(name)) throw new Error(`two conformance cases are named ${name}`);
+    files.set(name, join(folder, path));
+  }
+  return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The case of this name. */
+export function caseNamed(name: string): Case {
+  const file = caseFiles().get(name);
+  if (file === undefined) throw new Error(`no conformance case is named ${name}`);
+  return loadCase(file);
 }
 
 /** Reads one case file. Integers that a double cannot hold become strings of their digits. */

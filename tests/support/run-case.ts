@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { InputError } from "../../cli/findings.js";
 import { ACCESS_LOG, nativeBootstrap, type AccessLogLine } from "./bootstrap.js";
 import { listenersOf, type Case, type Expectation, type Outcome, type RequestSpec } from "./case.js";
 import { send, type ClientResponse } from "./client.js";
@@ -31,28 +32,30 @@ export interface LegResult {
 export type Transform = (bootstrap: string) => string | Promise<string>;
 
 /** Runs a case on Envoy `version` with upstreams of its own. */
-export async function runLeg(test: Case, version: string, transform: Transform = (text) => text): Promise<LegResult> {
+export async function runLeg(test: Case, version: string, transform?: Transform): Promise<LegResult> {
   const upstreams = await Upstreams.start(test.upstreams);
   try {
     const native = nativeBootstrap(test, upstreams);
     return test.expect === "rejected"
       ? await reject(version, native, transform)
-      : await run(test, version, upstreams, await transform(native));
+      : await run(test, version, upstreams, (await transform?.(native)) ?? native);
   } finally {
     await upstreams.close();
   }
 }
 
-async function reject(version: string, native: string, transform: Transform): Promise<LegResult> {
+/** Whether Envoy refuses the native configuration, or `lower` does: an InputError, since anything else is a defect of ours. */
+async function reject(version: string, native: string, transform: Transform | undefined): Promise<LegResult> {
   let config = native;
   try {
-    config = await transform(native);
+    config = (await transform?.(native)) ?? native;
     const envoy = await EnvoyProcess.start(version, config);
     await envoy.stop();
     return { expect: [], stats: {}, traces: [], log: `Envoy started:\n${envoy.log}`, config };
   } catch (error) {
-    // From `transform`, any error is a rejection: it has not run Envoy yet.
-    if (config !== native && !(error instanceof EnvoyStartError)) throw error;
+    const isRefusal =
+      transform === undefined ? error instanceof EnvoyStartError && error.refused : error instanceof InputError;
+    if (!isRefusal) throw error;
     return { expect: "rejected", stats: {}, traces: [], log: (error as Error).message, config };
   }
 }

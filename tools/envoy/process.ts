@@ -26,7 +26,12 @@ const SUPERVISED = [
 ].join("\n");
 
 /** Envoy refused its configuration or ended before it was ready. The message holds what it logged. */
-export class EnvoyStartError extends Error {}
+export class EnvoyStartError extends Error {
+  /** Whether Envoy says that its configuration is wrong; else it crashed, or was not ready in time. */
+  get refused(): boolean {
+    return /\[critical\].* initializing config /s.test(this.message);
+  }
+}
 
 /** A running Envoy whose bootstrap has an `admin.address`; give every address port 0 and ask for the real ones here. */
 export class EnvoyProcess {
