@@ -1,7 +1,7 @@
 import { Bytes, NOTHING, View } from "../bytes";
-import { BaseRoute } from "../specifiers/route";
+import { BaseRoute } from "../route/route";
 import { groupIndex } from "./attempt";
-import { Chain } from "./chain";
+import { Chain } from "../route/specifier-chain";
 import { Composite } from "./composite";
 import { Group } from "./group";
 import { HashPolicy } from "./hash-policy";

@@ -1,7 +1,7 @@
 import { Bytes, encode } from "../bytes";
 import { Candidates } from "../decide/candidates";
 import { Plan } from "../decide/plan";
-import { BaseRoute } from "../specifiers/route";
+import { BaseRoute } from "../route/route";
 import { compile } from "./compile";
 import { Fields } from "./fields";
 import { readRouteSettings } from "./route-settings";

@@ -1,5 +1,5 @@
 import { Bytes, NOTHING, decode, encode, encodeLowerCase, sameBytes } from "../bytes";
-import { TransformAction, transform } from "../specifiers/header-transforms";
+import { TransformAction, transform } from "../route/header-transforms";
 import { decimal } from "../text";
 import { Fields } from "./fields";
 

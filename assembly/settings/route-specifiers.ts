@@ -1,9 +1,9 @@
 // The specifiers of a route, from `attempt_router.v1.RouteSpecifiers` to the chain that runs for a request.
 
 import { Candidates } from "../decide/candidates";
-import { Chain, ChainStep } from "../decide/chain";
+import { Chain, ChainStep } from "../route/specifier-chain";
 import { Condition } from "../decide/condition";
-import { specifierType, specifierTypeNames } from "../specifiers/registry";
+import { specifierType, specifierTypeNames } from "./specifier-types";
 import { Level, SpecifierContext } from "../specifiers/specifier";
 import { readCondition } from "./condition";
 import { Fields } from "./fields";

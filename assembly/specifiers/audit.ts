@@ -1,7 +1,7 @@
 import { Bytes, encode } from "../bytes";
 import { RequestView } from "../decide/request-view";
 import { Fields } from "../settings/fields";
-import { Route } from "./route";
+import { Route } from "../route/route";
 import { Level, OnRouteResult, RouteSpecifier, SpecifierContext, SpecifierType, apply } from "./specifier";
 import { isHeaderName } from "../settings/header-transforms";
 

@@ -1,6 +1,6 @@
 import { RequestView } from "../decide/request-view";
 import { Fields } from "../settings/fields";
-import { Route } from "./route";
+import { Route } from "../route/route";
 import { OnRouteResult, RouteSpecifier, SpecifierContext, SpecifierType, apply } from "./specifier";
 
 /** `attempt_router.v1.DropRoute`: no route, 404 unless a later specifier supplies one. */

@@ -9,7 +9,7 @@ import { readHeaderTransforms } from "../settings/header-transforms";
 import { compileGroups } from "../settings/compile";
 import { ValueKind, ValueView } from "../wire/value-view";
 import { decimal } from "../text";
-import { RetryOverride, Route, wrap } from "./route";
+import { RetryOverride, Route, wrap } from "../route/route";
 import { OnRouteResult, RouteSpecifier, SpecifierContext, SpecifierType, apply, pass } from "./specifier";
 
 const text = new View();

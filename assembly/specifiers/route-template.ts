@@ -4,7 +4,7 @@ import { RequestView } from "../decide/request-view";
 import { readCondition } from "../settings/condition";
 import { Fields } from "../settings/fields";
 import { readConfiguredRoute } from "../settings/configured-route";
-import { BaseRoute, Route, wrap } from "./route";
+import { BaseRoute, Route, wrap } from "../route/route";
 import { OnRouteResult, RouteSpecifier, SpecifierContext, SpecifierType, apply, pass } from "./specifier";
 
 /** `attempt_router.v1.RouteTemplate`: the named route, where its match holds. */

@@ -1,7 +1,7 @@
 import { Candidates } from "../decide/candidates";
 import { RequestView } from "../decide/request-view";
 import { Fields } from "../settings/fields";
-import { Route } from "./route";
+import { Route } from "../route/route";
 
 /** What a specifier says about the rest of the chain. */
 export enum OnRouteStatus {

@@ -1,7 +1,7 @@
 import { Bytes, View, encode } from "../../assembly/bytes";
 import { HeaderName, RequestView } from "../../assembly/decide/request-view";
 import { Fields } from "../../assembly/settings/fields";
-import { Route, wrap } from "../../assembly/specifiers/route";
+import { Route, wrap } from "../../assembly/route/route";
 import {
   OnRouteResult,
   RouteSpecifier,

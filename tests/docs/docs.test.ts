@@ -76,7 +76,7 @@ test("the route specifiers' example can be lowered", () => {
 });
 
 test("every counter of the module is documented, and no other", () => {
-  const source = read("assembly/filter/counters.ts");
+  const source = read("assembly/host/counters.ts");
   const counters = [...source.matchAll(/"attempt_router\.(\w+)"/g)].map((match) => match[1]);
   const documented = [...read("docs/counters.md").matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]);
   expect(documented).toEqual(counters);

@@ -1,10 +1,10 @@
 import { View, encode } from "../../assembly/bytes";
 import { Candidates } from "../../assembly/decide/candidates";
 import { HostState } from "../../assembly/decide/composite";
-import { configureAvailability, onResponse } from "../../assembly/filter/availability";
-import { Counter } from "../../assembly/filter/counters";
-import { Prober } from "../../assembly/filter/prober";
-import { candidates as known } from "../../assembly/filter/route-plan";
+import { configureAvailability, onResponse } from "../../assembly/availability/availability";
+import { Counter } from "../../assembly/host/counters";
+import { Prober } from "../../assembly/availability/prober";
+import { candidates as known } from "../../assembly/roles/route-plan";
 import { FakeHost } from "../../assembly/host/fake";
 import { composite } from "./support/settings";
 import { entry, join, listValue, numberValue, view } from "./support/wire";

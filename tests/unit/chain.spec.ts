@@ -1,12 +1,12 @@
 import { Bytes, View, decode, encode } from "../../assembly/bytes";
-import { Chain, ChainStep } from "../../assembly/decide/chain";
+import { Chain, ChainStep } from "../../assembly/route/specifier-chain";
 import { RequestView } from "../../assembly/decide/request-view";
-import { AwaitedResponses } from "../../assembly/filter/awaited-responses";
-import { Role } from "../../assembly/filter/roles";
-import { HostRequest } from "../../assembly/filter/host-request";
+import { AwaitedResponses } from "../../assembly/roles/awaited-responses";
+import { Role } from "../../assembly/roles/role";
+import { HostRequest } from "../../assembly/roles/host-request";
 import { FakeHost } from "../../assembly/host/fake";
-import { TransformAction, TransformReader, transform } from "../../assembly/specifiers/header-transforms";
-import { BaseRoute, Route, wrap } from "../../assembly/specifiers/route";
+import { TransformAction, TransformReader, transform } from "../../assembly/route/header-transforms";
+import { BaseRoute, Route, wrap } from "../../assembly/route/route";
 import { OnRouteResult, RouteSpecifier, apply, pass, stop } from "../../assembly/specifiers/specifier";
 
 let trace = "";

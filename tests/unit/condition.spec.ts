@@ -2,7 +2,7 @@ import { Bytes, View, encode } from "../../assembly/bytes";
 import { Condition, Fraction, HeaderMatch, Wanted } from "../../assembly/decide/condition";
 import { HeaderName } from "../../assembly/decide/request-view";
 import { TextMatch, TextMatchKind } from "../../assembly/decide/text-match";
-import { HostRequest } from "../../assembly/filter/host-request";
+import { HostRequest } from "../../assembly/roles/host-request";
 import { FakeHost } from "../../assembly/host/fake";
 
 function matches(kind: TextMatchKind, text: string, value: string, ignoreCase: bool = false): bool {

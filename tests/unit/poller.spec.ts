@@ -1,8 +1,8 @@
 import { encode } from "../../assembly/bytes";
 import { Candidates } from "../../assembly/decide/candidates";
 import { HostState } from "../../assembly/decide/composite";
-import { Counter } from "../../assembly/filter/counters";
-import { Poller } from "../../assembly/filter/poller";
+import { Counter } from "../../assembly/host/counters";
+import { Poller } from "../../assembly/availability/poller";
 import { FakeHost } from "../../assembly/host/fake";
 
 const ROOT: u32 = 7;

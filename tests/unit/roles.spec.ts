@@ -1,6 +1,6 @@
-import { Counter } from "../../assembly/filter/counters";
-import { onDownstreamRequest } from "../../assembly/filter/downstream";
-import { onUpstreamRequest } from "../../assembly/filter/upstream";
+import { Counter } from "../../assembly/host/counters";
+import { onDownstreamRequest } from "../../assembly/roles/downstream";
+import { onUpstreamRequest } from "../../assembly/roles/upstream";
 import { FakeHost } from "../../assembly/host/fake";
 import { chain, groupOf, hostOnRoute } from "./support/settings";
 import { boolValue, entry, stringValue } from "./support/wire";

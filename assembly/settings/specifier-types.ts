@@ -1,8 +1,8 @@
-import { AuditType } from "./audit";
-import { DropRouteType } from "./drop-route";
-import { RouteOverrideType } from "./route-override";
-import { RouteTemplateType } from "./route-template";
-import { SpecifierType } from "./specifier";
+import { AuditType } from "../specifiers/audit";
+import { DropRouteType } from "../specifiers/drop-route";
+import { RouteOverrideType } from "../specifiers/route-override";
+import { RouteTemplateType } from "../specifiers/route-template";
+import { SpecifierType } from "../specifiers/specifier";
 
 const types: Array<SpecifierType> = [
   new RouteOverrideType(),

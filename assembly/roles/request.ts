@@ -2,8 +2,8 @@ import { View } from "../bytes";
 import { Decision } from "../decide/decision";
 import { Plan } from "../decide/plan";
 import { Host } from "../host/host";
-import { Counter } from "./counters";
-import { DYNAMIC_METADATA } from "./names";
+import { Counter } from "../host/counters";
+import { DYNAMIC_METADATA } from "../host/names";
 import { report } from "./report";
 
 const PLACE = "override_metadata_namespace";

@@ -1,7 +1,7 @@
 import { Bytes, View } from "../bytes";
 import { Plan, SlotForm } from "../decide/plan";
 import { Host } from "../host/host";
-import { ATTEMPT_COUNT_ATTRIBUTE, ONE_SLOT_KEY, RANDOM_KEY, ROUTE_KEY, slotKey } from "./names";
+import { ATTEMPT_COUNT_ATTRIBUTE, ONE_SLOT_KEY, RANDOM_KEY, ROUTE_KEY, slotKey } from "../host/names";
 import { decideAttempt, finishDecision, startDecision } from "./request";
 import { planOfRoute } from "./route-plan";
 import { writeSlotHeader } from "./slot-headers";

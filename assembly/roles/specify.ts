@@ -2,10 +2,10 @@
 
 import { ByteBuffer } from "../byte-buffer";
 import { Bytes, View, encode } from "../bytes";
-import { Chain } from "../decide/chain";
+import { Chain } from "../route/specifier-chain";
 import { Plan } from "../decide/plan";
 import { HeaderMap, Host } from "../host/host";
-import { RetryOverride, Route } from "../specifiers/route";
+import { RetryOverride, Route } from "../route/route";
 import { applyTransforms } from "./apply-transforms";
 import { followPlan, removeClientAttemptCount, write, writePlan } from "./downstream";
 import { HostRequest } from "./host-request";
@@ -22,7 +22,7 @@ import {
   ROUTE_KEY,
   TIMEOUT_HEADER,
   slotKey,
-} from "./names";
+} from "../host/names";
 import { internalRandom } from "./random-value";
 import { decideAttempt, finishDecision, startDecision } from "./request";
 

@@ -4,9 +4,9 @@ import { Plan } from "../decide/plan";
 import { HeaderName, RequestView } from "../decide/request-view";
 import { Host, LogLevel } from "../host/host";
 import { settingsId } from "../settings/settings-id";
-import { TransformAction, transform } from "../specifiers/header-transforms";
+import { TransformAction, transform } from "../route/header-transforms";
 import { KnownHeaders, Reading } from "./known-headers";
-import { CLUSTER_NAME, DYNAMIC_METADATA, METHOD_HEADER, PATH_HEADER, VIRTUAL_HOST_NAME } from "./names";
+import { CLUSTER_NAME, DYNAMIC_METADATA, METHOD_HEADER, PATH_HEADER, VIRTUAL_HOST_NAME } from "../host/names";
 import { randomValue } from "./random-value";
 import { decideAttempt, finishDecision, startDecision } from "./request";
 

@@ -10,8 +10,8 @@ import { PlanCache } from "../settings/plan-cache";
 import { Problem } from "../settings/problem";
 import { settingsId } from "../settings/settings-id";
 import { readStruct } from "../settings/struct";
-import { Counter } from "./counters";
-import { ROUTE_METADATA, ROUTE_NAME, VIRTUAL_HOST_METADATA, VIRTUAL_HOST_NAME } from "./names";
+import { Counter } from "../host/counters";
+import { ROUTE_METADATA, ROUTE_NAME, VIRTUAL_HOST_METADATA, VIRTUAL_HOST_NAME } from "../host/names";
 
 /** The clusters that the composites of this VM's routes list. */
 export const candidates = new Candidates();

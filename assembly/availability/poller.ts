@@ -4,8 +4,8 @@ import { Candidate, HostState } from "../decide/composite";
 import { Host } from "../host/host";
 import { AdminClusters } from "../wire/admin-clusters";
 import { getRequest } from "../wire/header-writer";
-import { Counter } from "./counters";
-import { STATUS_HEADER } from "./names";
+import { Counter } from "../host/counters";
+import { STATUS_HEADER } from "../host/names";
 import { learnState } from "./states";
 
 const ADMIN_CLUSTER = encode("attempt_router_admin");

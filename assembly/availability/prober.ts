@@ -3,8 +3,8 @@ import { Candidates } from "../decide/candidates";
 import { Candidate, HostState } from "../decide/composite";
 import { Host } from "../host/host";
 import { getRequest } from "../wire/header-writer";
-import { Counter } from "./counters";
-import { STATUS_HEADER } from "./names";
+import { Counter } from "../host/counters";
+import { STATUS_HEADER } from "../host/names";
 import { learnState } from "./states";
 
 /** Where the questions go: a listener inside the proxy that picks a host of the cluster, and stops there. */

@@ -1,7 +1,7 @@
 import { View } from "../bytes";
 import { HeaderMap, Host } from "../host/host";
-import { TransformAction, TransformReader } from "../specifiers/header-transforms";
-import { RESPONSE_KEY } from "./names";
+import { TransformAction, TransformReader } from "../route/header-transforms";
+import { RESPONSE_KEY } from "../host/names";
 
 const kept = new View();
 const reader = new TransformReader();

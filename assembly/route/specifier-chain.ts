@@ -1,7 +1,7 @@
-import { Route, reuseWrappers } from "../specifiers/route";
+import { Route, reuseWrappers } from "./route";
 import { OnRouteStatus, RouteSpecifier } from "../specifiers/specifier";
-import { Condition } from "./condition";
-import { RequestView } from "./request-view";
+import { Condition } from "../decide/condition";
+import { RequestView } from "../decide/request-view";
 
 /** One configured specifier. */
 @final

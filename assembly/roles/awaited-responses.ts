@@ -1,4 +1,4 @@
-import { Role } from "./roles";
+import { Role } from "./role";
 
 /** Stream contexts that are told apart; ids count up, so these are the newest. */
 const REMEMBERED: u32 = 1 << 16;

@@ -4,7 +4,7 @@ import { Bytes, View } from "../bytes";
 import { ViewList } from "../view-list";
 import { Decision } from "../decide/decision";
 import { HeaderMap, Host } from "../host/host";
-import { FIRST, FIRST_HEADER, UNKNOWN_CLUSTER, slotHeader } from "./names";
+import { FIRST, FIRST_HEADER, UNKNOWN_CLUSTER, slotHeader } from "../host/names";
 import { decideAttempt } from "./request";
 
 const name = new View();

@@ -15,9 +15,9 @@ import { xxhash64 } from "../decide/xxhash64";
 import { ViewList } from "../view-list";
 import { readLines } from "../wire/header-pairs";
 import { Host } from "../host/host";
-import { Counter } from "./counters";
+import { Counter } from "../host/counters";
 import { report } from "./report";
-import { COOKIE_HEADER, PATH_HEADER, SOURCE_ADDRESS } from "./names";
+import { COOKIE_HEADER, PATH_HEADER, SOURCE_ADDRESS } from "../host/names";
 
 const number = new HeaderNumber();
 const combined = new CombinedHash();

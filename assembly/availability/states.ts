@@ -1,6 +1,6 @@
 import { Candidate, HostState } from "../decide/composite";
 import { Host } from "../host/host";
-import { Counter } from "./counters";
+import { Counter } from "../host/counters";
 
 /** Takes over what became known about a cluster, and counts it where it is new. */
 export function learnState(host: Host, candidate: Candidate, state: HostState): void {
