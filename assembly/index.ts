@@ -5,17 +5,21 @@ import { enter, leave } from "./abi/collector";
 import { proxy_define_metric, random_get } from "./abi/imports";
 import { Bytes, View, encode } from "./bytes";
 import { onDownstreamResponse } from "./roles/apply-transforms";
-import { configureAvailability, onCallResponse, onResponse, onTick } from "./availability/availability";
+import { configureAvailability, onCallResponse, onTick } from "./availability/availability";
 import { Plan } from "./decide/plan";
 import { AwaitedResponses } from "./roles/awaited-responses";
 import { COUNTER_NAMES } from "./host/counters";
-import { followPlan, onDownstreamRequest } from "./roles/downstream";
+import { onDownstreamRequest } from "./roles/downstream";
+import { followPlan } from "./roles/picks";
 import { internalRandom, seedRandom } from "./roles/random-value";
 import { Role, Roles, readRole } from "./roles/role";
 import { readPluginPlan } from "./roles/route-plan";
+import { onResponse } from "./roles/response";
 import { onUpstreamRequest, readMetadataAgain } from "./roles/upstream";
 import { Envoy } from "./host/envoy";
 import { LogLevel } from "./host/host";
+
+import "./specifiers/registry";
 
 export { malloc } from "./abi/memory";
 
@@ -31,6 +35,9 @@ const configuration = new View();
 // is the role of the stream whose headers come next.
 let role = Role.UNKNOWN;
 
+// Tells this VM from the others.
+let me: u64 = 0;
+
 // The settings of all requests, where this VM is that of a plugin for them (`ModuleSettings.route`).
 let ownPlan: Plan | null = null;
 
@@ -41,7 +48,8 @@ export function proxy_on_vm_start(root: u32, configurationSize: u32): bool {
   host.metrics = defineCounters();
   const seed: Bytes = new StaticArray<u8>(8);
   random_get(changetype<usize>(seed), seed.length);
-  seedRandom(load<u64>(changetype<usize>(seed)));
+  me = load<u64>(changetype<usize>(seed));
+  seedRandom(me);
   return true;
 }
 
@@ -95,7 +103,7 @@ function configure(root: u32, size: u32): void {
   configuration.set(0, 0);
   if (size > 0) host.configuration(size, configuration);
   ownPlan = readPluginPlan(host, configuration);
-  if (ownPlan == null) configureAvailability(host, root, configuration);
+  if (ownPlan == null) configureAvailability(host, root, configuration, me);
   if (configuration.ptr != 0) host.release(configuration);
 }
 

@@ -1,6 +1,7 @@
 // What is known about the clusters of composites: the module asks for it on a tick, never for a request.
 
 import { View, encode } from "../bytes";
+import { Candidates } from "../decide/candidates";
 import { HostState } from "../decide/composite";
 import { Host, LogLevel } from "../host/host";
 import { Availability } from "../proto/attempt_router/v1/Availability";
@@ -11,24 +12,20 @@ import { Counter } from "../host/counters";
 import { CLUSTER_NAME, RESPONSE_CODE_DETAILS } from "../host/names";
 import { Poller } from "./poller";
 import { Prober } from "./prober";
-import { internalRandom } from "../roles/random-value";
-import { Role, readRole } from "../roles/role";
-import { candidates } from "../roles/route-plan";
-import { decideAgain } from "../roles/upstream";
 
-const UNAVAILABLE = encode("503");
 const NO_HEALTHY_UPSTREAM = encode("no_healthy_upstream");
 const CLUSTER_NOT_FOUND = encode("cluster_not_found");
 
+/** The clusters that the composites of this VM's routes list. */
+export const candidates = new Candidates();
+
 const prober = new Prober(candidates);
 const poller = new Poller(candidates);
-const FOUR: u8 = 0x34;
 const value = new View();
-let isUnavailable = false;
 let isPolling = false;
 
-/** Reads the configuration of a downstream root context, which asks from now on. */
-export function configureAvailability(host: Host, root: u32, configuration: View): void {
+/** Reads the configuration of a downstream root context, which asks from now on. `me` tells this VM from the others. */
+export function configureAvailability(host: Host, root: u32, configuration: View, me: u64): void {
   const problem = new Problem();
   const settings = readModuleSettings(configuration, problem);
   if (problem.exists) {
@@ -37,7 +34,7 @@ export function configureAvailability(host: Host, root: u32, configuration: View
   } else compileComposites(settings.compositeClusters, true, candidates);
   isPolling = !problem.exists && settings.availability == Availability.ADMIN;
   const interval = problem.exists ? 0 : settings.availabilityIntervalMs;
-  poller.take(host, isPolling ? root : 0, interval, isPolling ? internalRandom() : 0);
+  poller.take(host, isPolling ? root : 0, interval, me);
   prober.take(host, isPolling ? 0 : root, interval);
 }
 
@@ -52,17 +49,10 @@ export function onCallResponse(host: Host, token: u32, headers: u32, bodySize: u
 }
 
 /**
- * A response, of an upstream or on its way to the client. One that may be retried has the next attempt decided again,
- * since hosts may have come and gone while it was awaited. One that the proxy made itself because a cluster has no host,
- * or does not exist, tells so sooner than asking does.
+ * Learns from a 503 on its way to the client: one that the proxy made itself because a cluster has no host, or does not
+ * exist, tells so sooner than asking does.
  */
-export function onResponse(host: Host): void {
-  if (candidates.watched.length == 0 || !readErrorStatus(host)) return;
-  if (readRole(host) == Role.UPSTREAM) decideAgain(host);
-  else if (isUnavailable) learn(host);
-}
-
-function learn(host: Host): void {
+export function learnFromUnavailable(host: Host): void {
   if (!host.property(RESPONSE_CODE_DETAILS, value)) return;
   const hasNone = value.equals(NO_HEALTHY_UPSTREAM) || value.equals(CLUSTER_NOT_FOUND);
   host.release(value);
@@ -72,13 +62,4 @@ function learn(host: Host): void {
   if (candidate == null || candidate.state == HostState.NO_HOST) return;
   candidate.state = HostState.NO_HOST;
   host.increment(Counter.AVAILABILITY_SIGNAL);
-}
-
-// Whether the status is 400 or higher; whether it is 503 is then in `isUnavailable`.
-function readErrorStatus(host: Host): bool {
-  if (!host.responseStatus(value)) return false;
-  const isError = value.length == 3 && value.at(0) >= FOUR;
-  isUnavailable = value.equals(UNAVAILABLE);
-  host.release(value);
-  return isError;
 }

@@ -1,7 +1,5 @@
 import { Bytes, NOTHING, View } from "../bytes";
-import { BaseRoute } from "../route/route";
 import { groupIndex } from "./attempt";
-import { Chain } from "../route/specifier-chain";
 import { Composite } from "./composite";
 import { Group } from "./group";
 import { HashPolicy } from "./hash-policy";
@@ -22,7 +20,7 @@ export enum SlotForm {
 
 const NO_COMPOSITES = new StaticArray<Composite>(0);
 
-/** The settings of a route, ready to decide by, shared by all requests of a VM. */
+/** What decides the attempts of a route's requests, compiled from its settings; shared by all requests of a VM. */
 @final
 export class Plan {
   /** Bit per counter: its cause was logged for this route. */
@@ -46,12 +44,6 @@ export class Plan {
   refreshes: bool = true;
   /** The upstream role decides the next attempt from the metadata as it then is. */
   readMetadataPerAttempt: bool = false;
-  /** The route specifiers that requests of the route are given to, or null. */
-  chain: Chain | null = null;
-  /** Number of slots in the routes whose cluster a specifier's priority groups replace. */
-  overrideSlots: i32 = 0;
-  /** The route as its specifiers see it; null in the plan of a virtual host, for requests without a route. */
-  resolved: BaseRoute | null = null;
   /** Some group has several clusters, so the random value matters. */
   readonly isWeighted: bool;
 

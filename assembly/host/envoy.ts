@@ -77,8 +77,8 @@ export class Envoy extends Host {
     proxy_add_header_map_value(map, name.ptr, name.length, value.ptr, value.length);
   }
 
-  replaceHeader(map: i32, name: View, value: View): void {
-    proxy_replace_header_map_value(map, name.ptr, name.length, value.ptr, value.length);
+  replaceHeader(map: i32, name: View, value: View): bool {
+    return proxy_replace_header_map_value(map, name.ptr, name.length, value.ptr, value.length) == OK;
   }
 
   removeHeader(map: i32, name: View): void {

@@ -33,6 +33,8 @@ export class FakeHost extends Host {
   /** Paths of the calls. */
   paths: Array<string> = [];
   refusesCalls: bool = false;
+  /** Neither filter state nor a header can be written. */
+  refusesWrites: bool = false;
   /** How often each attribute was read. */
   reads: Map<string, i32> = new Map<string, i32>();
 
@@ -60,6 +62,7 @@ export class FakeHost extends Host {
   }
 
   setProperty(key: Bytes, value: View): bool {
+    if (this.refusesWrites) return false;
     this.properties.set(decode(key), value.copy());
     return true;
   }
@@ -90,9 +93,11 @@ export class FakeHost extends Host {
     this.headersOf(map).push([decode(name.copy()), decode(value.copy())]);
   }
 
-  replaceHeader(map: i32, name: View, value: View): void {
+  replaceHeader(map: i32, name: View, value: View): bool {
+    if (this.refusesWrites) return false;
     this.removeHeader(map, name);
     this.addHeader(map, name, value);
+    return true;
   }
 
   removeHeader(map: i32, name: View): void {

@@ -24,7 +24,10 @@ export abstract class Host {
   /** Value of an attribute or filter state. `path` is NUL-separated. */
   abstract property(path: Bytes, out: View): bool;
 
-  /** Writes filter state `wasm.<key>` of the downstream stream; readable by matchers, access logs and both roles. */
+  /**
+   * Writes filter state `wasm.<key>` of the downstream stream; readable by matchers, access logs and both roles. Returns
+   * whether it is there then.
+   */
   abstract setProperty(key: Bytes, value: View): bool;
 
   /** Value of a request header; of several lines the first. */
@@ -41,15 +44,15 @@ export abstract class Host {
   /** Adds a line to a header. */
   abstract addHeader(map: i32, name: View, value: View): void;
 
-  /** Puts one line in the place of all lines of a header. */
-  abstract replaceHeader(map: i32, name: View, value: View): void;
+  /** Puts one line in the place of all lines of a header. Returns whether it is there then. */
+  abstract replaceHeader(map: i32, name: View, value: View): bool;
 
   abstract removeHeader(map: i32, name: View): void;
 
   /** Makes the proxy resolve the route, and with it the cluster of attempt 1, anew. */
   abstract clearRouteCache(): void;
 
-  /** Adds one to a counter of `filter/counters.ts`. */
+  /** Adds one to a counter of `counters.ts`. */
   abstract increment(counter: i32): void;
 
   /** Adds one to the counter of that name, which is defined when it is first used. */

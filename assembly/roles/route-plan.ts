@@ -1,8 +1,10 @@
 import { Bytes, View, decode } from "../bytes";
-import { Candidates } from "../decide/candidates";
+import { candidates } from "../availability/availability";
 import { Plan } from "../decide/plan";
 import { Host, LogLevel } from "../host/host";
+import { RoutePlan } from "../route/route-plan";
 import { readOwnPlan } from "../settings/module-settings";
+import { Fields } from "../settings/fields";
 import { readPlan } from "../settings/plan";
 import { MetadataField, findNamespace } from "../wire/metadata";
 import { NAMESPACE } from "../settings/namespace";
@@ -13,9 +15,6 @@ import { readStruct } from "../settings/struct";
 import { Counter } from "../host/counters";
 import { ROUTE_METADATA, ROUTE_NAME, VIRTUAL_HOST_METADATA, VIRTUAL_HOST_NAME } from "../host/names";
 
-/** The clusters that the composites of this VM's routes list. */
-export const candidates = new Candidates();
-
 const cache = new PlanCache();
 const routeName = new View();
 const metadata = new View();
@@ -25,14 +24,14 @@ const struct = new View();
  * The plan of the request's current route, or null: the route has no settings, there is no route, or the settings are
  * wrong. The route's metadata is read the first time its name is seen.
  */
-export function planOfRoute(host: Host): Plan | null {
+export function planOfRoute(host: Host): RoutePlan | null {
   return host.property(ROUTE_NAME, routeName) ? planOfName(host, ROUTE_METADATA) : null;
 }
 
 /**
  * As `planOfRoute`; where no route was resolved, the plan of the virtual host: its specifiers run without a route.
  */
-export function planOfRequest(host: Host): Plan | null {
+export function planOfRequest(host: Host): RoutePlan | null {
   if (host.property(ROUTE_NAME, routeName)) return planOfName(host, ROUTE_METADATA);
   return host.property(VIRTUAL_HOST_NAME, routeName) ? planOfName(host, VIRTUAL_HOST_METADATA) : null;
 }
@@ -44,21 +43,21 @@ export function planOfRequest(host: Host): Plan | null {
 export function readPluginPlan(host: Host, configuration: View): Plan | null {
   const problem = new Problem();
   const plan = readOwnPlan(configuration, candidates, problem);
-  if (!problem.exists) return plan;
+  if (!problem.exists) return plan != null ? plan.attempts : null;
   host.increment(Counter.SETTINGS_ERROR);
   host.log(LogLevel.ERROR, "configuration: " + problem.toString());
   return null;
 }
 
-function planOfName(host: Host, metadataOf: Bytes): Plan | null {
+function planOfName(host: Host, metadataOf: Bytes): RoutePlan | null {
   const id = settingsId(routeName);
-  let plan: Plan | null = null;
+  let plan: RoutePlan | null = null;
   if (id != 0) plan = cache.find(id) ? cache.plan : load(host, id, metadataOf);
   host.release(routeName);
   return plan;
 }
 
-function load(host: Host, id: u64, metadataOf: Bytes): Plan | null {
+function load(host: Host, id: u64, metadataOf: Bytes): RoutePlan | null {
   const name = routeName.copy();
   const problem = new Problem();
   const plan = read(host, name, metadataOf, problem);
@@ -70,7 +69,7 @@ function load(host: Host, id: u64, metadataOf: Bytes): Plan | null {
   return plan;
 }
 
-function read(host: Host, name: Bytes, metadataOf: Bytes, problem: Problem): Plan | null {
+function read(host: Host, name: Bytes, metadataOf: Bytes, problem: Problem): RoutePlan | null {
   if (!host.property(metadataOf, metadata)) {
     problem.note("", "metadata", "none");
     return null;
@@ -80,7 +79,7 @@ function read(host: Host, name: Bytes, metadataOf: Bytes, problem: Problem): Pla
   return plan;
 }
 
-function parse(name: Bytes, problem: Problem): Plan | null {
+function parse(name: Bytes, problem: Problem): RoutePlan | null {
   if (!findNamespace(metadata, MetadataField.FILTER_METADATA, NAMESPACE, struct)) {
     problem.note("", "filter_metadata.attempt_router", "nothing");
     return null;
@@ -90,5 +89,5 @@ function parse(name: Bytes, problem: Problem): Plan | null {
     problem.note("", "an object", "bytes that are none, or one that is nested too deep");
     return null;
   }
-  return readPlan(value, name, candidates, problem);
+  return readPlan(new Fields(value, "", problem), name, candidates, problem);
 }

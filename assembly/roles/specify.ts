@@ -2,12 +2,11 @@
 
 import { ByteBuffer } from "../byte-buffer";
 import { Bytes, View, encode } from "../bytes";
-import { Chain } from "../route/specifier-chain";
-import { Plan } from "../decide/plan";
+import { SpecifierChain } from "../route/specifier-chain";
 import { HeaderMap, Host } from "../host/host";
 import { RetryOverride, Route } from "../route/route";
+import { RoutePlan } from "../route/route-plan";
 import { applyTransforms } from "./apply-transforms";
-import { followPlan, removeClientAttemptCount, write, writePlan } from "./downstream";
 import { HostRequest } from "./host-request";
 import {
   CLUSTER_HEADER,
@@ -21,10 +20,10 @@ import {
   RETRY_ON_HEADER,
   ROUTE_KEY,
   TIMEOUT_HEADER,
-  slotKey,
 } from "../host/names";
+import { followPlan, writeEveryPick, writePlan } from "./picks";
 import { internalRandom } from "./random-value";
-import { decideAttempt, finishDecision, startDecision } from "./request";
+import { writeState } from "./slots";
 
 // Ends of a pin: the copy of the route whose cluster a header names, whose cluster the slots name, and which leaves the
 // retry policy to the router's control headers.
@@ -40,16 +39,17 @@ const text = new ByteBuffer();
 let request: HostRequest | null = null;
 
 /** Runs the chain for a request on a route with this plan; whether the response's headers are of interest. */
-export function specify(host: Host, plan: Plan, chain: Chain): bool {
+export function specify(host: Host, plan: RoutePlan, chain: SpecifierChain): bool {
   const seed = internalRandom();
   const view = requestOf(host);
-  view.start(host, plan, seed);
+  const attempts = plan.attempts;
+  view.start(host, attempts, seed);
   const given: Route | null = plan.resolved;
   const route = chain.run(given, view, seed);
   view.finish();
   if (route == null && given != null) drop(host);
   else if (route != null && route !== given) take(host, route, plan, seed);
-  else if (plan.hasGroups) followPlan(host, plan, seed);
+  else if (attempts.hasGroups) followPlan(host, attempts, seed);
   return keepForResponse(host, route, view);
 }
 
@@ -69,7 +69,7 @@ function drop(host: Host): void {
   host.clearRouteCache();
 }
 
-function take(host: Host, route: Route, plan: Plan, seed: u64): void {
+function take(host: Host, route: Route, plan: RoutePlan, seed: u64): void {
   const base = route.base;
   const cluster = route.cluster;
   const groups = route.groups;
@@ -79,9 +79,9 @@ function take(host: Host, route: Route, plan: Plan, seed: u64): void {
     replace(host, CLUSTER_HEADER, cluster);
     pin.add(CLUSTER_COPY);
   } else if (groups != null) {
-    writeGroups(host, groups, plan.overrideSlots, seed);
+    writeEveryPick(host, groups, plan.overrideSlots, seed);
     pin.add(GROUPS_COPY);
-  } else if (base.isResolved && plan.hasGroups) writePlan(host, plan, seed);
+  } else if (base.isResolved && plan.attempts.hasGroups) writePlan(host, plan.attempts, seed);
   else if (own != null) writePlan(host, own, seed);
   const retry = route.retry;
   if (retry != null) {
@@ -91,28 +91,16 @@ function take(host: Host, route: Route, plan: Plan, seed: u64): void {
   const timeout = route.timeout;
   if (timeout != null) setUnlessSent(host, TIMEOUT_HEADER, timeout);
   pin.lend(value);
-  write(host, ROUTE_KEY, value);
+  writeState(host, ROUTE_KEY, value);
   const fallback = route.fallback;
   if (fallback != null) {
     value.setBytes(fallback);
-    write(host, GIVEN_KEY, value);
+    writeState(host, GIVEN_KEY, value);
   }
   route.addRequestTransforms(text.clear());
   text.lend(value);
   applyTransforms(host, HeaderMap.REQUEST, value);
   host.clearRouteCache();
-}
-
-// Every slot is written: their defaults belong to no chain in particular.
-function writeGroups(host: Host, groups: Plan, slots: i32, seed: u64): void {
-  const decision = startDecision(host, groups);
-  decision.random = seed;
-  for (let attempt = 1; attempt <= slots; attempt++) {
-    decideAttempt(host, decision, attempt, value);
-    write(host, slotKey(attempt), value);
-  }
-  finishDecision(host);
-  removeClientAttemptCount(host);
 }
 
 // The headers join the route's policy, and the copy that the request takes has an empty one. What a client sent counts
@@ -161,6 +149,6 @@ function keepForResponse(host: Host, route: Route | null, request: HostRequest):
   text.addView(value);
   if (text.length == 0) return false;
   text.lend(value);
-  write(host, RESPONSE_KEY, value);
+  writeState(host, RESPONSE_KEY, value);
   return true;
 }

@@ -1,10 +1,10 @@
 import { Bytes, View } from "../bytes";
 import { Plan, SlotForm } from "../decide/plan";
 import { Host } from "../host/host";
-import { ATTEMPT_COUNT_ATTRIBUTE, ONE_SLOT_KEY, RANDOM_KEY, ROUTE_KEY, slotKey } from "../host/names";
+import { ATTEMPT_COUNT_ATTRIBUTE, RANDOM_KEY, ROUTE_KEY } from "../host/names";
 import { decideAttempt, finishDecision, startDecision } from "./request";
 import { planOfRoute } from "./route-plan";
-import { writeSlotHeader } from "./slot-headers";
+import { writeSlot, writeState } from "./slots";
 
 const cluster = new View();
 const value = new View();
@@ -15,7 +15,7 @@ const value = new View();
  * interest.
  */
 export function onUpstreamRequest(host: Host): bool {
-  const plan = planOfRoute(host);
+  const plan = currentPlan(host);
   if (plan == null || !plan.decidesPerAttempt) return false;
   decideNext(host, plan);
   if (plan.pin && plan.slotForm == SlotForm.ONE_SLOT) unpin(host);
@@ -24,14 +24,19 @@ export function onUpstreamRequest(host: Host): bool {
 
 /** The upstream role once more, when the attempt has failed: the clusters that have a host may be others by now. */
 export function decideAgain(host: Host): void {
-  const plan = planOfRoute(host);
+  const plan = currentPlan(host);
   if (plan != null && plan.skipsClusters) decideNext(host, plan);
 }
 
 /** And when its response has passed the other upstream filters, which may have written metadata. */
 export function readMetadataAgain(host: Host): void {
-  const plan = planOfRoute(host);
+  const plan = currentPlan(host);
   if (plan != null && awaitsMetadata(plan)) decideNext(host, plan);
+}
+
+function currentPlan(host: Host): Plan | null {
+  const plan = planOfRoute(host);
+  return plan != null ? plan.attempts : null;
 }
 
 // Once the response is there, request headers cannot be written any more.
@@ -43,7 +48,7 @@ function awaitsMetadata(plan: Plan): bool {
 // attempt count tells.
 function unpin(host: Host): void {
   value.set(0, 0);
-  host.setProperty(ROUTE_KEY, value);
+  writeState(host, ROUTE_KEY, value);
 }
 
 function decideNext(host: Host, plan: Plan): void {
@@ -53,13 +58,9 @@ function decideNext(host: Host, plan: Plan): void {
   decideAttempt(host, decision, next, cluster);
   // Written also where it is the default: the slot may hold what was decided before. That stands where less is known
   // now, as in a VM of its own that serves the filters of a cluster and is told nothing.
-  if (plan.slotForm == SlotForm.ONE_SLOT || !decision.isUncertain) writeNext(host, plan, min(<i32>next, plan.slots));
+  if (plan.slotForm == SlotForm.ONE_SLOT || !decision.isUncertain)
+    writeSlot(host, plan.slotForm, min(<i32>next, plan.slots), cluster);
   finishDecision(host);
-}
-
-function writeNext(host: Host, plan: Plan, attempt: i32): void {
-  if (plan.slotForm == SlotForm.HEADERS) writeSlotHeader(host, attempt, cluster);
-  else host.setProperty(plan.slotForm == SlotForm.ONE_SLOT ? ONE_SLOT_KEY : slotKey(attempt), cluster);
 }
 
 // A 64-bit attribute or filter state; 0 where it is absent.

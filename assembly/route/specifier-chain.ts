@@ -1,11 +1,11 @@
-import { Route, reuseWrappers } from "./route";
-import { OnRouteStatus, RouteSpecifier } from "../specifiers/specifier";
 import { Condition } from "../decide/condition";
 import { RequestView } from "../decide/request-view";
+import { Route, reuseWrappers } from "./route";
+import { OnRouteStatus, RouteSpecifier } from "./specifier";
 
 /** One configured specifier. */
 @final
-export class ChainStep {
+export class SpecifierStep {
   constructor(
     readonly specifier: RouteSpecifier,
     /** What must hold for it to run; null: always. */
@@ -23,8 +23,8 @@ export class ChainStep {
  * Specification: route specifiers, "Configuration", "Requests with no resolved route", "Ending the chain early".
  */
 @final
-export class Chain {
-  constructor(readonly steps: StaticArray<ChainStep>) {}
+export class SpecifierChain {
+  constructor(readonly steps: StaticArray<SpecifierStep>) {}
 
   /**
    * The final route; null is no route. `given` is what route matching resolved, `seed` the request's random value,

@@ -1,12 +1,12 @@
 import { View, encode } from "../bytes";
 import { Candidates } from "../decide/candidates";
-import { Plan } from "../decide/plan";
 import { ModuleSettings } from "../proto/attempt_router/v1/ModuleSettings";
+import { RoutePlan } from "../route/route-plan";
 import { MetadataField, findNamespace } from "../wire/metadata";
 import { readComposites } from "./composites";
 import { Fields } from "./fields";
 import { NAMESPACE } from "./namespace";
-import { readPlanFrom } from "./plan";
+import { readPlan } from "./plan";
 import { Problem } from "./problem";
 import { readAvailability, readInterval } from "./route-settings";
 import { readStruct } from "./struct";
@@ -37,7 +37,7 @@ export function readModuleSettings(configuration: View, problem: Problem): Modul
  * The plan of the one route whose requests a plugin with this configuration gets (`ModuleSettings.route`); null where
  * the configuration names none, so that the plugin serves all routes.
  */
-export function readOwnPlan(configuration: View, candidates: Candidates, problem: Problem): Plan | null {
+export function readOwnPlan(configuration: View, candidates: Candidates, problem: Problem): RoutePlan | null {
   if (!findNamespace(configuration, MetadataField.FILTER_METADATA, NAMESPACE, struct)) return null;
   const value = readStruct(struct);
   if (value == null) return null;
@@ -45,7 +45,7 @@ export function readOwnPlan(configuration: View, candidates: Candidates, problem
   const route = fields.object("route");
   if (route == null) return null;
   const name = encode(fields.text("route_name"));
-  const plan = readPlanFrom(route, name, candidates, problem);
+  const plan = readPlan(route, name, candidates, problem);
   fields.finish();
   return plan;
 }

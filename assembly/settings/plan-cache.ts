@@ -1,4 +1,4 @@
-import { Plan } from "../decide/plan";
+import { RoutePlan } from "../route/route-plan";
 
 /** Routes that are kept at most; a proxy that shows more of them over time starts over. */
 const MAX_ENTRIES = 1 << 16;
@@ -11,10 +11,10 @@ const FIRST_CAPACITY = 16;
 @final
 export class PlanCache {
   /** What the last successful `find` found; null where the route's settings are wrong. */
-  plan: Plan | null = null;
+  plan: RoutePlan | null = null;
 
   private ids: StaticArray<u64> = new StaticArray<u64>(FIRST_CAPACITY);
-  private plans: StaticArray<Plan | null> = new StaticArray<Plan | null>(FIRST_CAPACITY);
+  private plans: StaticArray<RoutePlan | null> = new StaticArray<RoutePlan | null>(FIRST_CAPACITY);
   private size: i32 = 0;
 
   /** Whether `id` (not 0) has an entry, which is then in `plan`. */
@@ -25,13 +25,13 @@ export class PlanCache {
     return true;
   }
 
-  add(id: u64, plan: Plan | null): void {
+  add(id: u64, plan: RoutePlan | null): void {
     if (this.size == MAX_ENTRIES) this.resize(FIRST_CAPACITY, false);
     else if (this.size * 2 >= this.ids.length) this.resize(this.ids.length * 2, true);
     this.put(id, plan);
   }
 
-  private put(id: u64, plan: Plan | null): void {
+  private put(id: u64, plan: RoutePlan | null): void {
     const index = this.indexOf(id);
     if (this.ids[index] != id) this.size++;
     this.ids[index] = id;
@@ -51,7 +51,7 @@ export class PlanCache {
     const ids = this.ids;
     const plans = this.plans;
     this.ids = new StaticArray<u64>(capacity);
-    this.plans = new StaticArray<Plan | null>(capacity);
+    this.plans = new StaticArray<RoutePlan | null>(capacity);
     this.size = 0;
     if (!keep) return;
     for (let i = 0; i < ids.length; i++) {

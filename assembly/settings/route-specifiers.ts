@@ -1,28 +1,27 @@
 // The specifiers of a route, from `attempt_router.v1.RouteSpecifiers` to the chain that runs for a request.
 
 import { Candidates } from "../decide/candidates";
-import { Chain, ChainStep } from "../route/specifier-chain";
+import { SpecifierChain, SpecifierStep } from "../route/specifier-chain";
 import { Condition } from "../decide/condition";
-import { specifierType, specifierTypeNames } from "./specifier-types";
-import { Level, SpecifierContext } from "../specifiers/specifier";
 import { readCondition } from "./condition";
 import { Fields } from "./fields";
+import { Level, SpecifierContext, specifierType, specifierTypeNames } from "./specifier-type";
 
 const TYPE_PREFIX = "type.googleapis.com/";
 
 /** Reads the three lists in the order in which they run. */
-export function readChain(fields: Fields, candidates: Candidates): Chain {
-  const steps = new Array<ChainStep>();
+export function readSpecifiers(fields: Fields, candidates: Candidates): SpecifierChain {
+  const steps = new Array<SpecifierStep>();
   const context = new SpecifierContext(candidates);
   readLevel(fields, "route_configuration", context, steps);
   context.level = Level.VIRTUAL_HOST;
   readLevel(fields, "virtual_host", context, steps);
   context.level = Level.ROUTE;
   readLevel(fields, "route", context, steps);
-  return new Chain(StaticArray.fromArray<ChainStep>(steps));
+  return new SpecifierChain(StaticArray.fromArray<SpecifierStep>(steps));
 }
 
-function readLevel(fields: Fields, name: string, context: SpecifierContext, out: Array<ChainStep>): void {
+function readLevel(fields: Fields, name: string, context: SpecifierContext, out: Array<SpecifierStep>): void {
   const items = fields.list(name);
   for (let i = 0; i < items.length; i++) {
     const extension = fields.element(name, i, items[i]);
@@ -34,7 +33,7 @@ function readLevel(fields: Fields, name: string, context: SpecifierContext, out:
   }
 }
 
-function readStep(fields: Fields, context: SpecifierContext, out: Array<ChainStep>): void {
+function readStep(fields: Fields, context: SpecifierContext, out: Array<SpecifierStep>): void {
   const url = fields.requiredText("@type");
   const type = specifierType(url.startsWith(TYPE_PREFIX) ? url.slice(TYPE_PREFIX.length) : url);
   if (type == null) {
@@ -46,5 +45,5 @@ function readStep(fields: Fields, context: SpecifierContext, out: Array<ChainSte
   const isFinal = fields.flag("final");
   const specifier = type.read(fields, context);
   fields.finish();
-  out.push(new ChainStep(specifier, condition, isFinal));
+  out.push(new SpecifierStep(specifier, condition, isFinal));
 }

@@ -2,7 +2,8 @@ import { Bytes, encode } from "../bytes";
 import { RequestView } from "../decide/request-view";
 import { Fields } from "../settings/fields";
 import { Route } from "../route/route";
-import { Level, OnRouteResult, RouteSpecifier, SpecifierContext, SpecifierType, apply } from "./specifier";
+import { OnRouteResult, RouteSpecifier, apply } from "../route/specifier";
+import { Level, SpecifierContext, SpecifierType } from "../settings/specifier-type";
 import { isHeaderName } from "../settings/header-transforms";
 
 const VIRTUAL_HOST = encode(" virtual_host=");

@@ -1,7 +1,8 @@
 import { RequestView } from "../decide/request-view";
 import { Fields } from "../settings/fields";
 import { Route } from "../route/route";
-import { OnRouteResult, RouteSpecifier, SpecifierContext, SpecifierType, apply } from "./specifier";
+import { OnRouteResult, RouteSpecifier, apply } from "../route/specifier";
+import { SpecifierContext, SpecifierType } from "../settings/specifier-type";
 
 /** `attempt_router.v1.DropRoute`: no route, 404 unless a later specifier supplies one. */
 @final

@@ -10,7 +10,8 @@ import { compileGroups } from "../settings/compile";
 import { ValueKind, ValueView } from "../wire/value-view";
 import { decimal } from "../text";
 import { RetryOverride, Route, wrap } from "../route/route";
-import { OnRouteResult, RouteSpecifier, SpecifierContext, SpecifierType, apply, pass } from "./specifier";
+import { OnRouteResult, RouteSpecifier, apply, pass } from "../route/specifier";
+import { SpecifierContext, SpecifierType } from "../settings/specifier-type";
 
 const text = new View();
 const value = new ValueView();

@@ -5,7 +5,8 @@ import { readCondition } from "../settings/condition";
 import { Fields } from "../settings/fields";
 import { readConfiguredRoute } from "../settings/configured-route";
 import { BaseRoute, Route, wrap } from "../route/route";
-import { OnRouteResult, RouteSpecifier, SpecifierContext, SpecifierType, apply, pass } from "./specifier";
+import { OnRouteResult, RouteSpecifier, apply, pass } from "../route/specifier";
+import { SpecifierContext, SpecifierType } from "../settings/specifier-type";
 
 /** `attempt_router.v1.RouteTemplate`: the named route, where its match holds. */
 @final

@@ -1,6 +1,6 @@
 import { onDownstreamRequest } from "../../assembly/roles/downstream";
 import { FakeHost } from "../../assembly/host/fake";
-import { registerSpecifier } from "../../assembly/settings/specifier-types";
+import { registerSpecifier } from "../../assembly/specifiers/registry";
 import { hostOnRoute } from "../../tests/unit/support/settings";
 import { entry, listValue, stringValue, structValue } from "../../tests/unit/support/wire";
 import { TenantTableType } from "./tenant-table";

@@ -1,14 +1,16 @@
 import { Bytes, View, encode } from "../../assembly/bytes";
-import { HeaderName, RequestView } from "../../assembly/decide/request-view";
-import { Fields } from "../../assembly/settings/fields";
-import { Route, wrap } from "../../assembly/route/route";
 import {
+  Fields,
+  HeaderName,
   OnRouteResult,
+  RequestView,
+  Route,
   RouteSpecifier,
   SpecifierContext,
   SpecifierType,
   apply,
   pass,
+  wrap,
 } from "../../assembly/specifiers/specifier";
 
 // One request is looked at a time, and nothing of it stays here.

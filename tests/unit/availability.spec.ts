@@ -1,10 +1,10 @@
 import { View, encode } from "../../assembly/bytes";
 import { Candidates } from "../../assembly/decide/candidates";
 import { HostState } from "../../assembly/decide/composite";
-import { configureAvailability, onResponse } from "../../assembly/availability/availability";
+import { candidates as known, configureAvailability } from "../../assembly/availability/availability";
 import { Counter } from "../../assembly/host/counters";
 import { Prober } from "../../assembly/availability/prober";
-import { candidates as known } from "../../assembly/roles/route-plan";
+import { onResponse } from "../../assembly/roles/response";
 import { FakeHost } from "../../assembly/host/fake";
 import { composite } from "./support/settings";
 import { entry, join, listValue, numberValue, view } from "./support/wire";
@@ -148,7 +148,7 @@ describe("the configuration", () => {
       entry("availability_interval_ms", numberValue(20)),
     ];
     const message = entry("attempt_router", join(settings));
-    configureAvailability(host, ROOT, view(message));
+    configureAvailability(host, ROOT, view(message), 1);
     expect(host.tickPeriod).toBe(20);
     expect(known.named(encode("conf-a")).watched).toBe(true);
     expect(known.named(encode("conf-b")).watched).toBe(false);
@@ -156,10 +156,10 @@ describe("the configuration", () => {
 
   test("that is wrong is reported and changes nothing else", () => {
     const host = new FakeHost();
-    configureAvailability(host, ROOT, view(entry("attempt_router", entry("nonsense", numberValue(1)))));
+    configureAvailability(host, ROOT, view(entry("attempt_router", entry("nonsense", numberValue(1)))), 1);
     expect(host.count(Counter.SETTINGS_ERROR)).toBe(1);
     expect(host.logs[0].includes("configuration: nonsense")).toBe(true);
-    configureAvailability(host, ROOT, new View());
+    configureAvailability(host, ROOT, new View(), 1);
     expect(host.logs.length).toBe(1);
   });
 });

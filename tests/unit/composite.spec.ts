@@ -5,7 +5,7 @@ import { CompositeCluster } from "../../assembly/proto/attempt_router/v1/Composi
 import { ClusterEntry } from "../../assembly/proto/attempt_router/v1/CompositeCluster/ClusterEntry";
 import { onDownstreamRequest } from "../../assembly/roles/downstream";
 import { onUpstreamRequest } from "../../assembly/roles/upstream";
-import { candidates as known } from "../../assembly/roles/route-plan";
+import { candidates as known } from "../../assembly/availability/availability";
 import { FakeHost } from "../../assembly/host/fake";
 import { compileComposites } from "../../assembly/settings/composites";
 import { bytes, composite, groupOf, hostOnRoute } from "./support/settings";

@@ -187,6 +187,41 @@ describe("slots that are request headers", () => {
   });
 });
 
+// Writes that fail downstream, and then upstream, where the proxy refuses every write.
+function refused(name: string, form: string): i32[] {
+  const settings = twoGroups([
+    entry("slot_form", stringValue(form)),
+    entry("pin", boolValue(true)),
+    entry("read_metadata_per_attempt", boolValue(true)),
+  ]);
+  const host = hostOnRoute(name, settings);
+  pick(host, "99");
+  host.refusesWrites = true;
+  onDownstreamRequest(host);
+  const downstream = host.count(Counter.SLOT_WRITE_FAILED);
+  host.set("upstream.request_attempt_count", "\x01\0\0\0\0\0\0\0");
+  onUpstreamRequest(host);
+  expect(host.lent).toBe(0, "everything that was read was handed back");
+  return [downstream, host.count(Counter.SLOT_WRITE_FAILED) - downstream];
+}
+
+describe("a write that the proxy refuses is counted in both roles", () => {
+  test("where each attempt has a slot", () => {
+    // Two slots, the random value and the pin; then a slot.
+    expect(refused("r@ar-0000000000000a01", "SLOT_PER_ATTEMPT")).toStrictEqual([4, 1]);
+  });
+
+  test("where all attempts share one", () => {
+    // The slot, the random value and the pin; then the slot and the pin.
+    expect(refused("r@ar-0000000000000a02", "ONE_SLOT")).toStrictEqual([3, 2]);
+  });
+
+  test("where the slots are headers", () => {
+    // Two headers and the mark of the first, the random value and the pin; then a header.
+    expect(refused("r@ar-0000000000000a03", "HEADERS")).toStrictEqual([5, 1]);
+  });
+});
+
 function header(host: FakeHost, name: string): string {
   for (let i = 0; i < host.headers.length; i++) {
     if (host.headers[i][0] == name) return host.headers[i][1];

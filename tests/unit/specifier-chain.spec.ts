@@ -1,5 +1,5 @@
 import { Bytes, View, decode, encode } from "../../assembly/bytes";
-import { Chain, ChainStep } from "../../assembly/route/specifier-chain";
+import { SpecifierChain, SpecifierStep } from "../../assembly/route/specifier-chain";
 import { RequestView } from "../../assembly/decide/request-view";
 import { AwaitedResponses } from "../../assembly/roles/awaited-responses";
 import { Role } from "../../assembly/roles/role";
@@ -7,7 +7,7 @@ import { HostRequest } from "../../assembly/roles/host-request";
 import { FakeHost } from "../../assembly/host/fake";
 import { TransformAction, TransformReader, transform } from "../../assembly/route/header-transforms";
 import { BaseRoute, Route, wrap } from "../../assembly/route/route";
-import { OnRouteResult, RouteSpecifier, apply, pass, stop } from "../../assembly/specifiers/specifier";
+import { OnRouteResult, RouteSpecifier, apply, pass, stop } from "../../assembly/route/specifier";
 
 let trace = "";
 
@@ -35,12 +35,12 @@ const EMPTY: Bytes = new StaticArray<u8>(0);
 const given = new BaseRoute(EMPTY, EMPTY, true, EMPTY, null);
 
 function run(kinds: i32[], finals: bool[], route: Route | null = given): Route | null {
-  const steps: ChainStep[] = [];
+  const steps: SpecifierStep[] = [];
   for (let i = 0; i < kinds.length; i++) {
-    steps.push(new ChainStep(new Traced("s" + i.toString(), kinds[i]), null, finals[i]));
+    steps.push(new SpecifierStep(new Traced("s" + i.toString(), kinds[i]), null, finals[i]));
   }
   trace = "";
-  return new Chain(StaticArray.fromArray<ChainStep>(steps)).run(route, new HostRequest(new FakeHost()), 0);
+  return new SpecifierChain(StaticArray.fromArray<SpecifierStep>(steps)).run(route, new HostRequest(new FakeHost()), 0);
 }
 
 describe("a chain", () => {
