@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { getSystemErrorMap } from "node:util";
 import { InputError } from "./findings.js";
 import type { Io } from "./io.js";
+import { targetOf, writeTo, writeToDescriptor } from "./output.js";
 
 /**
  * The text of a file, or of standard input for `-`.
@@ -39,21 +39,38 @@ function notUtf8(file: string, bytes: Buffer): InputError {
   return new InputError([{ file, line, col: 1, path: "(file)", message: "expected UTF-8, found other bytes" }]);
 }
 
-/** Writes standard output, or a file as a whole or not at all: readers never see half of it. */
+/**
+ * Writes standard output, or what `output` is: a file as a whole or not at all, the target of a link, a device or pipe
+ * as it stands.
+ * @throws InputError where that cannot be done.
+ */
 export async function writeOutput(output: string | undefined, content: string, io: Io): Promise<void> {
-  if (output === undefined || output === "-") {
-    io.stdout.write(content);
-    return;
-  }
-  const temporary = join(dirname(output), `.${basename(output)}.${process.pid}.tmp`);
+  if (output === undefined || output === "-") return writeStandard(content, io);
   try {
-    await writeFile(temporary, content);
-    await rename(temporary, output);
+    const target = await targetOf(output);
+    if ("path" in target) await writeTo(target.path, content);
+    else if (target.descriptor === 1) await writeStandard(content, io);
+    else await writeToDescriptor(target.descriptor, content);
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw fileError(output, "a file that can be written", error);
+    throw error instanceof InputError ? error : fileError(output, WRITABLE, error);
   }
 }
+
+/** Waits until standard output has taken everything. @throws InputError where it cannot: a closed pipe, a full disk. */
+export async function flushed(io: Io): Promise<void> {
+  try {
+    await io.flush?.();
+  } catch (error) {
+    throw fileError("<stdout>", WRITABLE, error);
+  }
+}
+
+async function writeStandard(content: string, io: Io): Promise<void> {
+  io.stdout.write(content);
+  await flushed(io);
+}
+
+const WRITABLE = "a file that can be written";
 
 /** As in `ENOENT: no such file or directory`. */
 function reasonOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import picocolors from "picocolors";
 
 /** Where a command reads and writes, so that it can run in a test as it does on a terminal. */
@@ -8,10 +8,28 @@ export interface Io {
   stderr: { write(text: string): unknown };
   /** Whether standard error is a terminal that shows colours. */
   colors: boolean;
+  /** Resolves once standard output has taken everything; rejects with the system's error where it did not. */
+  flush?: () => Promise<unknown>;
 }
 
 export function processIo(): Io {
   // `isTTY` is undefined for a pipe, which picocolors would take for "decide yourself".
   const colors = process.stderr.isTTY ? picocolors.isColorSupported : false;
-  return { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, colors };
+  // Nobody can be told that nobody reads what is wrong; the exit code still says it.
+  process.stderr.on("error", () => undefined);
+  return { stdin: process.stdin, ...outcomeOf(process.stdout), stderr: process.stderr, colors };
+}
+
+/** Keeps what became of each write: as events, errors would end the process with a stack trace. */
+function outcomeOf(stream: Writable): Pick<Io, "stdout" | "flush"> {
+  const writes: Promise<void>[] = [];
+  stream.on("error", () => undefined);
+  const write = (text: string): void => {
+    const done = new Promise<void>((resolve, reject) => {
+      stream.write(text, (error) => (error ? reject(error) : resolve()));
+    });
+    done.catch(() => undefined);
+    writes.push(done);
+  };
+  return { stdout: { write }, flush: () => Promise.all(writes) };
 }

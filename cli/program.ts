@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { lowerCommand } from "./commands/lower.js";
+import { flushed } from "./files.js";
 import { InputError, formatFinding } from "./findings.js";
 import type { Io } from "./io.js";
 import { MissingModuleError } from "./module-path.js";
@@ -19,10 +20,10 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
     .showHelpAfterError("(add --help for the usage)");
   program.addCommand(lowerCommand(io).copyInheritedSettings(program));
   try {
-    await program.parseAsync([...args], { from: "user" });
-    return 0;
+    const code = await parse(program, args);
+    await flushed(io);
+    return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof MissingModuleError) {
       io.stderr.write(`error: ${error.message}\n`);
       return 2;
@@ -30,5 +31,15 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
     if (!(error instanceof InputError)) throw error;
     for (const finding of error.findings) writePlaced(io, formatFinding(finding));
     return 1;
+  }
+}
+
+async function parse(program: Command, args: readonly string[]): Promise<ExitCode> {
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return 0;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? 0 : 2;
   }
 }

@@ -7,6 +7,9 @@ import { runProgram, type ExitCode } from "../../cli/program.js";
 /** The module's path in golden output, which must not depend on the machine. */
 export const WASM_IN_GOLDEN = "/etc/envoy/attempt-router.wasm";
 
+/** Arguments of Node.js that run the command from its sources. */
+export const COMMAND = ["--import", "tsx", fileURLToPath(new URL("../../cli/main.ts", import.meta.url))];
+
 export interface Fixture {
   name: string;
   /** Absolute path of the input. */
