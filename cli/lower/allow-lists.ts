@@ -2,7 +2,7 @@ import { isMap, isScalar, isSeq, visit, type YAMLMap, type YAMLSeq } from "yaml"
 import { Cursor } from "../yaml/cursor.js";
 import { Editor, pairOf } from "../yaml/edit.js";
 import type { Source } from "../yaml/source.js";
-import { findResources, routesOf } from "./find.js";
+import { findResources, routesOf } from "../read/resources.js";
 import { originalName } from "./settings.js";
 import { METADATA_NAMESPACE, TYPE } from "./types.js";
 

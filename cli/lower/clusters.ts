@@ -1,7 +1,7 @@
 import type { Finding } from "../findings.js";
 import type { Cursor } from "../yaml/cursor.js";
 import { namesAttemptHeader } from "./attempt-header.js";
-import { clusterFilters, type Resources, type RouteConfigSite } from "./find.js";
+import { clusterFilters, type Resources, type RouteConfigSite } from "../read/resources.js";
 import type { PriorityGroupRoute } from "./priority-group.js";
 import { attemptsOfCluster } from "./retries.js";
 import { hasOtherUpstreamFilters } from "./wiring.js";

@@ -3,7 +3,7 @@
 
 import type { Cursor } from "../yaml/cursor.js";
 import type { Json } from "../yaml/scalar.js";
-import { routesOf, type ConnectionManagerSite } from "./find.js";
+import { routesOf, type ConnectionManagerSite } from "../read/resources.js";
 import type { PlanOptions } from "./options.js";
 import type { PriorityGroupRoute } from "./priority-group.js";
 import { usesSpecifiers } from "./specifiers/plan.js";

@@ -15,7 +15,7 @@ import {
   type ConnectionManagerSite,
   type Resources,
   type RouteConfigSite,
-} from "./find.js";
+} from "../read/resources.js";
 import type { PlanOptions } from "./options.js";
 import {
   planRoute,

@@ -3,7 +3,7 @@ import type { Finding } from "../findings.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
-import { clusterFilters, type ConnectionManagerSite } from "./find.js";
+import { clusterFilters, type ConnectionManagerSite } from "../read/resources.js";
 import type { ModuleSource, PlanOptions } from "./options.js";
 import type { OwnFilter } from "./own-filters.js";
 import { startedFilter } from "./start-mark.js";

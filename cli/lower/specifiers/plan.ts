@@ -8,7 +8,7 @@ import { Clusters } from "../clusters.js";
 import { compositeCluster, type CompositeContext } from "../composite-route.js";
 import { runtimeSkips } from "../composite-uses.js";
 import { Composites } from "../composites.js";
-import { findResources, routesOf, type Resources, type RouteConfigSite } from "../find.js";
+import { findResources, routesOf, type Resources, type RouteConfigSite } from "../../read/resources.js";
 import type { PlanOptions } from "../options.js";
 import { allowedClusters, hasOverride, ownSettings } from "../override.js";
 import { planRoute, specifierUse, type SpecifierUse } from "../priority-group.js";

@@ -1,7 +1,7 @@
 import { isPair, isScalar, isSeq, visit } from "yaml";
 import type { Finding } from "../findings.js";
 import { join, type Cursor } from "../yaml/cursor.js";
-import { HTTP_PROTOCOL_OPTIONS, TYPE } from "./types.js";
+import { HTTP_PROTOCOL_OPTIONS, TYPE } from "../lower/types.js";
 
 /** A RouteConfiguration and whether Envoy checks its clusters when `validate_clusters` is not set. */
 export interface RouteConfigSite {
@@ -12,6 +12,7 @@ export interface RouteConfigSite {
 /** An HTTP connection manager, its own routes, and whether more routes come from RDS or SRDS. */
 export interface ConnectionManagerSite {
   manager: Cursor;
+  listener: Cursor;
   listenerName: string;
   routeConfigs: RouteConfigSite[];
   dynamicRoutes: boolean;
@@ -30,6 +31,7 @@ export interface ClusterList {
 
 export interface Resources {
   kind: "bootstrap" | "resources";
+  listeners: Cursor[];
   connectionManagers: ConnectionManagerSite[];
   /** RouteConfigurations that no connection manager of the file takes. */
   looseRouteConfigs: RouteConfigSite[];
@@ -112,7 +114,7 @@ function pathOf(nodes: readonly unknown[]): string {
   }, "");
 }
 
-function matcherRoutes(cursor: Cursor): Cursor[] {
+export function matcherRoutes(cursor: Cursor): Cursor[] {
   const type = cursor.type();
   if (type === TYPE.route) return [cursor];
   if (type === TYPE.routeList) return cursor.list("routes");
@@ -126,6 +128,7 @@ function bootstrapResources(root: Cursor): Resources {
   const holder = root.field("static_resources");
   const resources: Resources = {
     kind: "bootstrap",
+    listeners,
     connectionManagers: listeners.flatMap(connectionManagersOf),
     looseRouteConfigs: [],
     clusters,
@@ -177,6 +180,7 @@ function resourcesOf(all: readonly Resource[]): Resources {
   const loose = configs.filter((config) => !taken.has(config.offset));
   return {
     kind: "resources",
+    listeners: ofType(TYPE.listener),
     connectionManagers: managers,
     looseRouteConfigs: loose.map((config) => ({ config, validatesByDefault: false })),
     clusters: ofType(TYPE.cluster),
@@ -199,7 +203,7 @@ function connectionManagersOf(listener: Cursor, index: number): ConnectionManage
   return [...configs, listener.at("api_listener", "api_listener")]
     .map((config) => asConnectionManager(config))
     .filter((manager) => manager !== undefined)
-    .map((manager) => connectionManagerSite(manager, name));
+    .map((manager) => connectionManagerSite(manager, listener, name));
 }
 
 function asConnectionManager(config: Cursor | undefined): Cursor | undefined {
@@ -208,7 +212,7 @@ function asConnectionManager(config: Cursor | undefined): Cursor | undefined {
   return type === TYPE.mobileConnectionManager ? config?.field("config") : undefined;
 }
 
-function connectionManagerSite(manager: Cursor, listenerName: string): ConnectionManagerSite {
+function connectionManagerSite(manager: Cursor, listener: Cursor, listenerName: string): ConnectionManagerSite {
   const own = manager.field("route_config");
   const scopes =
     manager.at("scoped_routes", "scoped_route_configurations_list")?.list("scoped_route_configurations") ?? [];
@@ -217,6 +221,7 @@ function connectionManagerSite(manager: Cursor, listenerName: string): Connectio
   const dynamicScope = scopes.some((scope) => scope.field("route_configuration_name") !== undefined);
   return {
     manager,
+    listener,
     listenerName,
     routeConfigs: configs.map((config) => ({ config, validatesByDefault: true })),
     dynamicRoutes:
