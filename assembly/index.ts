@@ -1,6 +1,7 @@
 // What the proxy calls, wired to the parts.
 
 import "./abi/abort";
+import "./abi/literals";
 import { enter, leave } from "./abi/collector";
 import { proxy_define_metric, random_get } from "./abi/imports";
 import { Bytes, View, encode } from "./bytes";
