@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { InputError, type Finding, type Warning } from "./findings.js";
 import { mayListRoutes, nameLoweredRoutes } from "./lower/allow-lists.js";
+import { holdFindings } from "./lower/hold/check.js";
+import { planHold } from "./lower/hold/plan.js";
 import { isAboutComposites, settingsFinding } from "./lower/map-errors.js";
 import { moduleValidator, type SettingsValidator } from "./lower/module-check.js";
 import type { FailurePolicy, ModuleSource, PlanOptions } from "./lower/options.js";
@@ -63,7 +65,11 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
   const source = Source.parse(options.file ?? "<input>", text);
   const specifiers = planSpecifiers(source, planOptions);
   const plan = planFile(source, planOptions, specifiers.known);
-  const findings = [...plan.findings, ...specifiers.findings, ...settingsFindings(plan, specifiers, options)];
+  const hold = planHold(source, planOptions);
+  const findings = [
+    ...[...plan.findings, ...specifiers.findings, ...settingsFindings(plan, specifiers, options)],
+    ...[...hold.findings, ...holdFindings(hold)],
+  ];
   if (findings.length > 0) throw new InputError(findings);
   if (plan.usesModule && options.wasm === undefined && options.wasmRemote === undefined) {
     requireModule(builtModulePath());
@@ -100,10 +106,16 @@ function settingsFindings(plan: Plan, { chains }: SpecifierPlan, options: LowerO
 }
 
 /**
- * Writes the file in rounds: merge keys and aliases that stand in the way of a change, then route specifiers, whose
- * routes may have priority groups, then these.
+ * Writes the file in rounds: merge keys and aliases that stand in the way of a change, then filters that hold answers,
+ * then route specifiers, whose routes may have priority groups, then these.
  */
 function write(source: Source, plan: Plan, options: PlanOptions): string {
+  const hold = planHold(source, options);
+  if (!hold.editor.isEmpty) {
+    const held = writeOutMerges(source) ?? writeOutAliases(source, hold.editor);
+    const next = parseRound(source, held ?? checked(source.file, hold.editor.apply()));
+    return write(next, planFile(next, options), options);
+  }
   const specifiers = planSpecifiers(source, options);
   if (specifiers.editor.isEmpty) return writeGroups(source, plan, options);
   const text = writeOutMerges(source) ?? writeOutAliases(source, specifiers.editor);

@@ -15,7 +15,16 @@ export class MissingModuleError extends Error {
 
 /** The absolute path of the built module, seen from build/cli (the built command) or from cli (the sources). */
 export function builtModulePath(): string {
-  const [built, fromSources] = ["../attempt-router.wasm", "../build/attempt-router.wasm"].map((relative) =>
+  return builtPath("attempt-router.wasm");
+}
+
+/** The same of the module that holds answers. */
+export function builtHoldModulePath(): string {
+  return builtPath("attempt-router-hold.wasm");
+}
+
+function builtPath(name: string): string {
+  const [built, fromSources] = [`../${name}`, `../build/${name}`].map((relative) =>
     fileURLToPath(new URL(relative, import.meta.url)),
   ) as [string, string];
   return existsSync(built) || import.meta.url.endsWith(".js") ? built : fromSources;

@@ -7,6 +7,8 @@ import { METADATA_NAMESPACE } from "./types.js";
 const ALLOWED_CLUSTERS = "allowed_clusters";
 /** Likewise: how a cluster's name is looked up. */
 const CLUSTER_SELECTION = "cluster_selection";
+/** Likewise: answers are held by filters of their own, see hold/plan.ts. */
+const HOLD_RESPONSE = "hold_response";
 
 /** Whether a request's metadata may override the groups of a specifier. */
 export function hasOverride(specifier: Cursor): boolean {
@@ -17,7 +19,7 @@ export function hasOverride(specifier: Cursor): boolean {
 /** The settings that the user wrote into the route's metadata for the module. */
 export function ownSettings(route: Cursor): { [key: string]: Json } {
   const entries = ownMetadata(route)?.entries() ?? [];
-  const own = entries.filter(({ key }) => key !== ALLOWED_CLUSTERS && key !== CLUSTER_SELECTION);
+  const own = entries.filter(({ key }) => ![ALLOWED_CLUSTERS, CLUSTER_SELECTION, HOLD_RESPONSE].includes(key));
   return Object.fromEntries(own.map(({ key, value }) => [key, value.json()]));
 }
 

@@ -16,6 +16,7 @@ import {
   type Resources,
   type RouteConfigSite,
 } from "../read/resources.js";
+import { HOLD_FILTER } from "./hold/filters.js";
 import type { PlanOptions } from "./options.js";
 import {
   planRoute,
@@ -168,6 +169,7 @@ class Planner {
     for (const site of this.resources.looseRouteConfigs) this.planLooseConfig(site);
     this.planLooseClusters();
     this.wireClusters();
+    if (this.root.source.text.includes(HOLD_FILTER)) this.plan.usesModule = true;
     if (this.plan.usesModule) this.addModuleCluster();
     this.replaceComposites();
     this.changeClusters();

@@ -4,6 +4,7 @@ import type { Cursor } from "../yaml/cursor.js";
 import type { Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import { clusterFilters, type ConnectionManagerSite } from "../read/resources.js";
+import { isHoldFilter } from "./hold/filters.js";
 import type { ModuleSource, PlanOptions } from "./options.js";
 import type { OwnFilter } from "./own-filters.js";
 import { startedFilter } from "./start-mark.js";
@@ -82,7 +83,7 @@ export function wireCluster(
 /** Whether an upstream filter chain holds filters besides the codec and the module. */
 export function hasOtherUpstreamFilters(chain: Cursor | undefined): boolean {
   return (chain?.items() ?? []).some(
-    (filter) => filter.field("name")?.string() !== UPSTREAM_FILTER && !isUpstreamCodec(filter),
+    (filter) => filter.field("name")?.string() !== UPSTREAM_FILTER && !isHold(filter) && !isUpstreamCodec(filter),
   );
 }
 
@@ -268,8 +269,10 @@ function placeOf(filters: readonly Cursor[], { placeBefore }: PlanOptions): numb
   const asked = filters.findIndex((filter) => filter.field("name")?.string() === placeBefore);
   if (placeBefore !== undefined && asked >= 0) return asked;
   const router = filters.findIndex(isRouter);
-  // The filter that marks that the router begins stays the last.
-  return isMark(filters[router - 1]) ? router - 1 : router;
+  // The filters that hold answers and mark that the router begins stay the last.
+  let index = router;
+  while (isMark(filters[index - 1]) || isHold(filters[index - 1])) index -= 1;
+  return index;
 }
 
 /** A route's own settings for a filter go by its name, so a name of the module's may have no other owner. */
@@ -312,6 +315,10 @@ function isMark(filter: Cursor | undefined): boolean {
   return filter !== undefined && isFilter(filter, STARTED_FILTER, TYPE.setFilterState);
 }
 
+function isHold(filter: Cursor | undefined): boolean {
+  return isHoldFilter(filter?.field("name")?.string());
+}
+
 function isOurs(name: string | undefined): boolean {
   return name === RESOLVE_FILTER || name === STARTED_FILTER || /^attempt_router(_[0-9a-f]{16})?$/.test(name ?? "");
 }
@@ -320,7 +327,7 @@ function earlierFilters(chain: Cursor, options: PlanOptions): Cursor[] {
   const filters = chain.items();
   return filters
     .slice(0, Math.max(placeOf(filters, options), 0))
-    .filter((filter) => !isOurs(filter.field("name")?.string()));
+    .filter((filter) => !isOurs(filter.field("name")?.string()) && !isHold(filter));
 }
 
 function hasItems(cursor: Cursor | undefined): boolean {

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -30,7 +30,11 @@ describe.each(fixtures("lower"))("$name", (fixture) => {
 
   test.each(versions)("is accepted by Envoy %s", async (version) => {
     const { stdout } = await lowerFixture(fixture);
-    await validate(version, bootstrapOf(stdout.replaceAll(WASM_IN_GOLDEN, builtModulePath())), fixture.name);
+    await validate(
+      version,
+      bootstrapOf(stdout.replaceAll(dirname(WASM_IN_GOLDEN), dirname(builtModulePath()))),
+      fixture.name,
+    );
   });
 });
 
