@@ -8,6 +8,8 @@ export interface Io {
   stderr: { write(text: string): unknown };
   /** Whether standard error is a terminal that shows colours. */
   colors: boolean;
+  /** Whether standard output is one; absent: no. */
+  outColors?: boolean;
   /** Resolves once standard output has taken everything; rejects with the system's error where it did not. */
   flush?: () => Promise<unknown>;
 }
@@ -15,9 +17,10 @@ export interface Io {
 export function processIo(): Io {
   // `isTTY` is undefined for a pipe, which picocolors would take for "decide yourself".
   const colors = process.stderr.isTTY ? picocolors.isColorSupported : false;
+  const outColors = process.stdout.isTTY ? picocolors.isColorSupported : false;
   // Nobody can be told that nobody reads what is wrong; the exit code still says it.
   process.stderr.on("error", () => undefined);
-  return { stdin: process.stdin, ...outcomeOf(process.stdout), stderr: process.stderr, colors };
+  return { stdin: process.stdin, ...outcomeOf(process.stdout), stderr: process.stderr, colors, outColors };
 }
 
 /** Keeps what became of each write: as events, errors would end the process with a stack trace. */

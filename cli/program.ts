@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { explainCommand } from "./commands/explain.js";
 import { lowerCommand } from "./commands/lower.js";
 import { flushed } from "./files.js";
 import { InputError, formatFinding } from "./findings.js";
@@ -18,7 +19,9 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
     .exitOverride()
     .version(version)
     .showHelpAfterError("(add --help for the usage)");
-  program.addCommand(lowerCommand(io).copyInheritedSettings(program));
+  for (const command of [lowerCommand(io), explainCommand(io)]) {
+    program.addCommand(command.copyInheritedSettings(program));
+  }
   try {
     const code = await parse(program, args);
     await flushed(io);

@@ -3,7 +3,7 @@ import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { run } from "./support.js";
 
-test.each([["--help"], ["lower", "--help"]])("the usage text of %j %j", async (...args) => {
+test.each([["--help"], ["lower", "--help"], ["explain", "--help"]])("the usage text of %j %j", async (...args) => {
   const { code, stdout, stderr } = await run(args);
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatchSnapshot();
@@ -24,6 +24,10 @@ describe("wrong usage exits with 2, writes the reason and no output", () => {
     ["lower", "-", "--wasm-remote", "modules.test", "--sha256", hex],
     ["lower", "-", "--wasm-remote", "https://modules.test/a.wasm", "--sha256", hex, "--wasm", "a.wasm"],
     ["lower", "-", "--wasm-cluster", "modules"],
+    ["explain", "-"],
+    ["explain", "-", "--path", "/", "--status", "99"],
+    ["explain", "-", "--path", "/", "--header", "x"],
+    ["explain", "-", "--path", "/", "--random", "-1"],
   ])("%j %j %j %j %j %j", async (...args) => {
     const { code, stdout, stderr } = await run(args.filter((arg) => typeof arg === "string"));
     expect([code, stdout]).toEqual([2, ""]);
