@@ -21,17 +21,21 @@ export function followPlan(host: Host, plan: Plan, seed: u64): void {
   if (writePlan(host, plan, seed)) resolveAnew(host, plan);
 }
 
-/** Writes the picks of a plan; whether the route must then be resolved anew. */
-export function writePlan(host: Host, plan: Plan, seed: u64): bool {
+/**
+ * Writes the picks of a plan; whether the route must then be resolved anew. `moves`: it will be in any case, since the
+ * request is sent to a copy of its route.
+ */
+export function writePlan(host: Host, plan: Plan, seed: u64, moves: bool = false): bool {
   const decision = startDecision(host, plan);
   const passesRandom = plan.decidesPerAttempt && plan.usesRandom;
   if (plan.isWeighted || decision.overriding.length > 0 || passesRandom)
     decision.random = randomValue(host, plan, seed);
-  const reroute = plan.slotForm == SlotForm.HEADERS ? writeHeaders(host, decision) : writePicks(host, decision);
+  // The matcher took a header that was there before the router for the router's own.
+  const misled = plan.slotForm != SlotForm.ONE_SLOT && removeClientAttemptCount(host);
+  const byHeader = plan.slotForm == SlotForm.HEADERS;
+  const reroute = byHeader ? writeHeaders(host, decision, moves || misled) : writePicks(host, decision);
   finishDecision(host);
   if (passesRandom) writeRandom(host, decision.random);
-  // The matcher took a client's header for the router's own.
-  const misled = plan.slotForm != SlotForm.ONE_SLOT && removeClientAttemptCount(host);
   return reroute || misled;
 }
 
@@ -61,12 +65,13 @@ function writePicks(host: Host, decision: Decision): bool {
 }
 
 // Writes the header of every attempt, unless the route's static defaults do; whether it wrote them. All of them, since the
-// copy of the route has no defaults, and since a client may have sent some.
-function writeHeaders(host: Host, decision: Decision): bool {
+// copy of the route has no defaults, and since a client may have sent some. `moves`: the request takes the copy in any case,
+// so what the copy reads must be this request's.
+function writeHeaders(host: Host, decision: Decision, moves: bool): bool {
   const slots = decision.plan.slots;
   clusters.clear();
   // What the upstream role writes later must be read, too.
-  let differs = decision.plan.decidesPerAttempt;
+  let differs = moves || decision.plan.decidesPerAttempt;
   for (let i = 0; i < slots; i++) {
     if (!decideAttempt(host, decision, i + 1, cluster)) differs = true;
     clusters.add(cluster.ptr, cluster.length);

@@ -81,8 +81,8 @@ function take(host: Host, route: Route, plan: RoutePlan, seed: u64): void {
   } else if (groups != null) {
     writeEveryPick(host, groups, plan.overrideSlots, seed);
     pin.add(GROUPS_COPY);
-  } else if (base.isResolved && plan.attempts.hasGroups) writePlan(host, plan.attempts, seed);
-  else if (own != null) writePlan(host, own, seed);
+  } else if (base.isResolved && plan.attempts.hasGroups) writePlan(host, plan.attempts, seed, true);
+  else if (own != null) writePlan(host, own, seed, true);
   const retry = route.retry;
   if (retry != null) {
     writeRetry(host, retry);

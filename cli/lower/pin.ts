@@ -25,8 +25,13 @@ export function pinnedCopies(planned: PriorityGroupRoute, selection: Message): J
 
 /** Whether a route is found by what the module wrote alone: a copy already. */
 export function isPinned(route: Cursor): boolean {
+  return isFoundBy(route, [PIN_KEY, GIVEN_KEY]);
+}
+
+/** Whether a route matches by filter state under one of these keys. */
+export function isFoundBy(route: Cursor, keys: readonly string[]): boolean {
   const states = route.at("match", "filter_state")?.items() ?? [];
-  return states.some((state) => [PIN_KEY, GIVEN_KEY].includes(state.field("key")?.string() ?? ""));
+  return states.some((state) => keys.includes(state.field("key")?.string() ?? ""));
 }
 
 function pinnedCopy(planned: PriorityGroupRoute, copy: Message, match: Message, route: Message): Json {

@@ -24,9 +24,10 @@ import {
   type RouteSettings,
 } from "./settings.js";
 import { hasOverride, ownSettings } from "./override.js";
-import { oneSlotSpecifier, slotPerAttemptSpecifier, type Slot } from "./slot-tree.js";
+import { isFoundBy } from "./pin.js";
+import { headerSelection, oneSlotSpecifier, slotPerAttemptSpecifier, type Slot } from "./slot-tree.js";
 import { sharesOf, type Share } from "./weights.js";
-import { METADATA_NAMESPACE, PER_FILTER, TYPE, type SlotForm } from "./types.js";
+import { METADATA_NAMESPACE, PER_FILTER, PIN_KEY, TYPE, type SlotForm } from "./types.js";
 
 /** The number of slots that the module accepts. */
 const MAX_SLOTS = 100;
@@ -188,8 +189,16 @@ export function rewriteRoute(planned: PriorityGroupRoute, editor: Editor): void 
   const pair = pairOf(action.map, use.field);
   // A pair that came with a merge key is only written where it stands once the merge key is written out.
   if (pair === undefined) editor.touch(action.map);
-  else editor.replacePair(action.map, pair, INLINE, slotSpecifier(planned));
+  else
+    for (const [field, value] of Object.entries(selectionOf(planned)))
+      editor.replacePair(action.map, pair, field, value);
   setRetryPolicy(planned, action, editor);
+}
+
+/** What stands in the place of the specifier. The module wrote the headers for a request that found a copy by its pin. */
+function selectionOf(planned: PriorityGroupRoute): { [field: string]: Json } {
+  const byHeader = planned.form === "HEADERS" && isFoundBy(planned.route, [PIN_KEY]);
+  return byHeader ? headerSelection(planned.slots.length) : { [INLINE]: slotSpecifier(planned) };
 }
 
 function nameOf(route: Cursor): string {

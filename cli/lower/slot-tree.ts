@@ -33,13 +33,19 @@ export function slotPerAttemptSpecifier(slots: readonly Slot[], marks = false): 
   return matcherSpecifier(marks ? markedTree(first, later) : attemptTree(first, later));
 }
 
+/** Entries that a header selection has at least: past the last the router begins again with the first. */
+const MIN_ENTRIES = 32;
+
 /**
  * The action of a route whose attempt n finds its cluster in the request header `x-attempt-router-cluster-<n>`. The router
  * begins with the entry that the random value falls on, 0 from the header that the module writes, and takes the next one
- * at each refresh.
+ * at each refresh: attempts without a header of their own have entries of the last one.
  */
 export function headerSelection(slots: number): { [key: string]: Json } {
-  const clusters = Array.from({ length: slots }, (_, index) => ({ cluster_header: slotHeader(index + 1), weight: 1 }));
+  const clusters = Array.from({ length: Math.max(slots, MIN_ENTRIES) }, (_, index) => ({
+    cluster_header: slotHeader(Math.min(index + 1, slots)),
+    weight: 1,
+  }));
   return { weighted_clusters: { clusters, header_name: FIRST_HEADER } };
 }
 

@@ -10,7 +10,7 @@ import { runtimeSkips } from "../composite-uses.js";
 import { Composites } from "../composites.js";
 import { findResources, routesOf, type Resources, type RouteConfigSite } from "../../read/resources.js";
 import type { PlanOptions } from "../options.js";
-import { allowedClusters, hasOverride, ownSettings } from "../override.js";
+import { allowedClusters, hasOverride, ownSettings, selectsByHeader } from "../override.js";
 import { planRoute, specifierUse, type SpecifierUse } from "../priority-group.js";
 import { attemptsOf } from "../retries.js";
 import { isMessage, routeName, type RouteSettings } from "../settings.js";
@@ -213,8 +213,9 @@ class SpecifierPlanner {
       }
       const levels = [context.site.config, host, template.route];
       const oneSlot = !this.options.attemptHeader || context.upstreamChanges || changesAttemptHeader(levels);
+      const byHeader = selectsByHeader(template.route, use.specifier, []);
       const around = {
-        form: oneSlot ? "ONE_SLOT" : "SLOT_PER_ATTEMPT",
+        form: byHeader ? "HEADERS" : oneSlot ? "ONE_SLOT" : "SLOT_PER_ATTEMPT",
         pin: false,
         marks: false,
         splits: false,
