@@ -180,6 +180,7 @@ const EMPTY_LEVEL = {
 
 const EMPTY_MATCH = (origin: Route["origin"]): Route["match"] => ({
   path: undefined,
+  json: {},
   runtimeFraction: undefined,
   headers: [],
   queryParameters: [],

@@ -1,6 +1,6 @@
 import type { Finding } from "../findings.js";
 import { pathSteps, type SettingsError } from "./module-check.js";
-import type { PriorityGroupRoute } from "./priority-group.js";
+import type { PreparedRoute } from "./priority-group.js";
 
 /** How the module calls a field that it does not know. */
 const UNKNOWN_FIELD = "an unknown field";
@@ -11,7 +11,7 @@ const OWN_SETTINGS = [
 ];
 
 /** The place in the file that an error of the module is about. */
-export function settingsFinding(planned: PriorityGroupRoute, error: SettingsError): Finding {
+export function settingsFinding(planned: PreparedRoute, error: SettingsError): Finding {
   // The name of a oneof is no field of the file.
   const [first, ...rest] = pathSteps(error.path).filter((step) => step !== "policy_specifier");
   const { expected, found } = nameOwnSettings(error) ?? error;
@@ -23,7 +23,7 @@ export function settingsFinding(planned: PriorityGroupRoute, error: SettingsErro
 }
 
 /** Whether an error is about settings that `lower` made of composite clusters, which have no place of their own in the file. */
-export function isAboutComposites({ use }: PriorityGroupRoute, { path }: SettingsError): boolean {
+export function isAboutComposites({ use }: PreparedRoute, { path }: SettingsError): boolean {
   const [first] = pathSteps(path);
   if (first === "composite_clusters") return true;
   return use.field === "cluster" && (first === "cluster" || first === "priority_group");

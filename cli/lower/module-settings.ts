@@ -1,7 +1,7 @@
 import type { Finding } from "../findings.js";
 import type { Json } from "../yaml/scalar.js";
 import { compositeNames, skipsClusters, type CompositeContext } from "./composite-route.js";
-import type { PriorityGroupRoute } from "./priority-group.js";
+import type { PreparedRoute } from "./priority-group.js";
 import { isMessage } from "./settings.js";
 import { METADATA_NAMESPACE } from "./types.js";
 
@@ -12,7 +12,7 @@ const INTERVAL = "availability_interval_ms";
  * to watch. Undefined where there is nothing to watch.
  */
 export function moduleSettings(
-  routes: readonly PriorityGroupRoute[],
+  routes: readonly PreparedRoute[],
   context: CompositeContext,
   findings: Finding[],
 ): Json | undefined {
@@ -33,7 +33,7 @@ export function availabilityOf(settings: Json | undefined): "PROBE" | "ADMIN" | 
   return settings["availability"] === "ADMIN" ? "ADMIN" : "PROBE";
 }
 
-function modeOf(routes: readonly PriorityGroupRoute[], findings: Finding[]): { [key: string]: Json } {
+function modeOf(routes: readonly PreparedRoute[], findings: Finding[]): { [key: string]: Json } {
   const modes = new Set(routes.map(({ settings }) => settings["availability"] ?? "PROBE"));
   const [mode] = modes;
   for (const { route } of modes.size > 1 ? routes : []) {

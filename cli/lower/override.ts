@@ -1,4 +1,6 @@
+import type { Reason } from "../choose/delivery.js";
 import type { Finding } from "../findings.js";
+import { originOf } from "../read/place.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { Json } from "../yaml/scalar.js";
 import { METADATA_NAMESPACE } from "./types.js";
@@ -49,10 +51,10 @@ export function allowedClusters(
   });
 }
 
-/** Whether the clusters of an override are found by request headers, and not in the list of a matcher. */
-export function selectsByHeader(route: Cursor, specifier: Cursor, findings: Finding[]): boolean {
+/** Why the clusters of an override are found by request headers, and not in the list of a matcher. */
+export function selectsByHeader(route: Cursor, specifier: Cursor, findings: Finding[]): Reason | undefined {
   const selection = ownMetadata(route)?.field(CLUSTER_SELECTION);
-  if (selection === undefined || selection.string() === "MATCHER") return false;
+  if (selection === undefined || selection.string() === "MATCHER") return undefined;
   if (selection.string() !== "HEADER") {
     findings.push(selection.finding(`expected MATCHER or HEADER, found ${JSON.stringify(selection.json())}`));
   } else if (!hasOverride(specifier)) {
@@ -60,7 +62,7 @@ export function selectsByHeader(route: Cursor, specifier: Cursor, findings: Find
   } else if (ownMetadata(route)?.field(ALLOWED_CLUSTERS) !== undefined) {
     findings.push(selection.finding("expected no allowed_clusters beside HEADER, which takes any name, found some"));
   }
-  return true;
+  return { because: "cluster_selection: HEADER takes any name of a cluster", at: originOf(selection) };
 }
 
 function ownMetadata(route: Cursor): Cursor | undefined {

@@ -57,8 +57,8 @@ function pinnedCopy(planned: PriorityGroupRoute, copy: Message, match: Message, 
  * The router sends the attempt count, and has a route resolved again only to see where an internal redirect leads: that
  * is not kept on the route of the request. In one slot for all attempts the upstream role takes the name away instead.
  */
-function beforeTheRouter({ form }: PriorityGroupRoute): Message {
-  if (form === "ONE_SLOT") return {};
+function beforeTheRouter({ delivery }: PriorityGroupRoute): Message {
+  if (delivery.kind === "oneSlot") return {};
   return { headers: [{ name: ATTEMPT_COUNT_HEADER, present_match: true, invert_match: true }] };
 }
 

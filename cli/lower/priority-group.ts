@@ -1,4 +1,9 @@
+import type { Delivery, Reason } from "../choose/delivery.js";
+import { sharesOfDelivery } from "../choose/routes.js";
+import type { Share } from "../choose/weights.js";
 import type { Finding } from "../findings.js";
+import type { Attempts } from "../model/attempts.js";
+import { cursorAt } from "../read/place.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { YAMLMap } from "yaml";
 import { pairOf, type Editor } from "../yaml/edit.js";
@@ -26,8 +31,7 @@ import {
 import { hasOverride, ownSettings } from "./override.js";
 import { isFoundBy } from "./pin.js";
 import { headerSelection, oneSlotSpecifier, slotPerAttemptSpecifier, type Slot } from "./slot-tree.js";
-import { sharesOf, type Share } from "./weights.js";
-import { METADATA_NAMESPACE, PER_FILTER, PIN_KEY, TYPE, type SlotForm } from "./types.js";
+import { METADATA_NAMESPACE, PER_FILTER, PIN_KEY, type SlotForm } from "./types.js";
 
 /** The number of slots that the module accepts. */
 const MAX_SLOTS = 100;
@@ -45,50 +49,40 @@ export interface SpecifierUse {
   field: typeof INLINE | typeof NAMED | typeof CLUSTER;
 }
 
-/** One route with a priority-group specifier or a composite cluster, ready to be validated and rewritten. */
-export interface PriorityGroupRoute {
+/** What is known of a route before its form is chosen. */
+export interface PreparedRoute {
   route: Cursor;
   use: SpecifierUse;
   form: SlotForm;
-  pin: boolean;
+  /** Metadata is read at every attempt. */
   rereads: boolean;
-  /** The route marks that the router has begun, and its slots rely on that. */
-  marks: boolean;
-  /** Whether the module has work on the route: not where its shares say all there is to say, whatever the client sends. */
-  needsModule: boolean;
-  /** The routes that it becomes, each for a part of the requests; a single one, for all, where the module picks. */
-  shares: readonly Share[];
   settings: RouteSettings;
-  /** The route's name once it is lowered; "" for none, where the module does not need one. */
-  name: string;
   /** Everything that an attempt may take, whatever the request. */
   slots: Slot[];
   /** What the route's retry policy becomes, where it has to change. */
   retryPolicy?: Json;
 }
 
-/** The priority-group specifier that a plugin (`extension: {name, typed_config}`) holds, if it is one. */
-export function pluginSpecifier(plugin: Cursor | undefined): Cursor | undefined {
-  const config = plugin?.at("extension", "typed_config");
-  return config?.type() === TYPE.priorityGroup ? config : undefined;
+/** One route with a priority-group specifier or a composite cluster, ready to be validated and rewritten. */
+export interface PriorityGroupRoute extends PreparedRoute {
+  delivery: Delivery;
+  /** Why the upstream role has work on the route. */
+  perAttempt: Reason | undefined;
+  /** The routes that it becomes, each for a part of the requests; a single one, for all, where the module picks. */
+  shares: readonly Share[];
+  /** The route's name once it is lowered; "" for none, where the module does not need one. */
+  name: string;
 }
 
-/** How a route uses a priority-group specifier; undefined where it does not. */
-export function specifierUse(route: Cursor, plugins: ReadonlyMap<string, Cursor>): SpecifierUse | undefined {
-  const action = route.field("route");
-  const inline = pluginSpecifier(action?.field(INLINE));
-  if (inline !== undefined) return { specifier: inline, field: INLINE };
-  const name = action?.field(NAMED)?.string();
-  const named = name === undefined ? undefined : pluginSpecifier(plugins.get(name));
-  return named === undefined ? undefined : { specifier: named, field: NAMED };
+const FIELDS = { inline: INLINE, named: NAMED, composite: CLUSTER } as const;
+
+/** Where the attempts of a route stand in the file. */
+export function specifierUse({ source, origin }: Attempts): SpecifierUse {
+  return { specifier: cursorAt(origin), field: FIELDS[source.kind] };
 }
 
 /** What the configuration around a route means for it. */
 export interface RouteContext extends RouteForm {
-  /** A filter before the router may mark that the router has begun, see start-mark.ts. */
-  marks: boolean;
-  /** The route may become several, see weights.ts. */
-  splits: boolean;
   /** How many attempts the retry policies allow. */
   attempts: number;
   /** The clusters that an override may name. */
@@ -96,14 +90,14 @@ export interface RouteContext extends RouteForm {
 }
 
 /** `host` is the route's virtual host; undefined for a specifier that no route uses. */
-export function planRoute(
+export function prepareRoute(
   route: Cursor,
   host: Cursor | undefined,
   use: SpecifierUse,
   around: RouteContext,
   context: CompositeContext,
   findings: Finding[],
-): PriorityGroupRoute {
+): PreparedRoute {
   const { form } = around;
   const rereads = around.rereads && hasOverride(use.specifier);
   const known = { ...around, rereads };
@@ -111,38 +105,45 @@ export function planRoute(
     use.field === CLUSTER ? clusterSettings(route, use, known) : specifierSettings(route, use, known, findings);
   const retries = host === undefined ? undefined : refreshingPolicy(route, host);
   const settings = withComposites(base, context, retries?.refreshes ?? true);
-  const slots = slotsOf(settings, context, around.allowed);
-  const shares = staticShares(settings, slots, around);
-  const marks = shares !== undefined && slots.length > 1;
-  const needsModule = shares === undefined;
-  const planned: PriorityGroupRoute = {
+  const prepared: PreparedRoute = {
     route,
     use,
     form,
-    pin: around.pin && needsModule,
     rereads: overrides(settings) && settings["read_metadata_per_attempt"] === true,
-    marks,
-    needsModule,
-    shares: shares ?? [{ slots }],
     settings,
-    name: needsModule ? routeName(nameOf(route), settings) : originalName(nameOf(route)),
-    slots,
+    slots: slotsOf(settings, context, around.allowed),
   };
-  if (host === undefined || settings === base) return planned;
+  if (host === undefined || settings === base) return prepared;
   findings.push(...compositeRouteFindings(route, host, settings, context));
-  return retries === undefined ? planned : { ...planned, retryPolicy: retries.policy };
+  return retries === undefined ? prepared : { ...prepared, retryPolicy: retries.policy };
 }
 
-/** What a chain becomes that needs no module, in a form that tells attempts apart without it. */
-function staticShares(
-  settings: RouteSettings,
-  slots: readonly Slot[],
-  { form, marks, splits }: RouteContext,
-): readonly Share[] | undefined {
-  const tells = slots.length === 1 ? form !== "HEADERS" : marks && form === "SLOT_PER_ATTEMPT";
-  if (!tells) return undefined;
-  if (slots.every(({ otherClusters, open }) => otherClusters.length === 0 && !open)) return [{ slots }];
-  return splits ? sharesOf(settings) : undefined;
+/** The route in the form that was chosen for it. */
+export function deliver(
+  prepared: PreparedRoute,
+  delivery: Delivery,
+  perAttempt: Reason | undefined,
+): PriorityGroupRoute {
+  const { route, settings, slots } = prepared;
+  const needs = needsModule(delivery);
+  const name = needs ? routeName(nameOf(route), settings) : originalName(nameOf(route));
+  const shares = sharesOfDelivery(delivery, slots);
+  return { ...prepared, delivery, shares, name, perAttempt: needs ? perAttempt : undefined };
+}
+
+/** Whether the module has work on the route: not where its shares say all there is to say, whatever the client sends. */
+export function needsModule({ kind }: Delivery): boolean {
+  return kind !== "static" && kind !== "shares";
+}
+
+/** The route marks that the router has begun, and its slots rely on that. */
+export function marksStart(delivery: Delivery): boolean {
+  return "routerStarted" in delivery && delivery.routerStarted;
+}
+
+/** Whether a copy of the route keeps the request on it when the route is selected again. */
+export function isPinnedTo(delivery: Delivery): boolean {
+  return delivery.kind === "headers" || ("pinned" in delivery && delivery.pinned);
 }
 
 function clusterSettings(route: Cursor, use: SpecifierUse, form: RouteForm): RouteSettings {
@@ -185,7 +186,7 @@ export function rewriteRoute(planned: PriorityGroupRoute, editor: Editor): void 
   if (groupsOf(settings).length === 0) return;
   if (route.map === undefined || action?.map === undefined) throw new Error("a planned route is a map with an action");
   if (planned.name !== nameOf(route)) editor.set(route.map, "name", planned.name, "route");
-  if (planned.needsModule) setSettings(route, settings, editor);
+  if (needsModule(planned.delivery)) setSettings(route, settings, editor);
   const pair = pairOf(action.map, use.field);
   // A pair that came with a merge key is only written where it stands once the merge key is written out.
   if (pair === undefined) editor.touch(action.map);
@@ -197,7 +198,7 @@ export function rewriteRoute(planned: PriorityGroupRoute, editor: Editor): void 
 
 /** What stands in the place of the specifier. The module wrote the headers for a request that found a copy by its pin. */
 function selectionOf(planned: PriorityGroupRoute): { [field: string]: Json } {
-  const byHeader = planned.form === "HEADERS" && isFoundBy(planned.route, [PIN_KEY]);
+  const byHeader = planned.delivery.kind === "headers" && isFoundBy(planned.route, [PIN_KEY]);
   return byHeader ? headerSelection(planned.slots.length) : { [INLINE]: slotSpecifier(planned) };
 }
 
@@ -223,14 +224,15 @@ function setSettings(route: Cursor, settings: RouteSettings, editor: Editor): vo
 }
 
 /** Whether the header x-envoy-attempt-count tells a route's slots apart, or that its pinned copy has had its time. */
-export function readsAttemptCount({ slots, form, marks, pin }: PriorityGroupRoute): boolean {
-  return form === "HEADERS" || (form === "SLOT_PER_ATTEMPT" && (pin || slots.length > (marks ? 2 : 1)));
+export function readsAttemptCount({ slots, delivery }: PriorityGroupRoute): boolean {
+  if (delivery.kind === "oneSlot") return false;
+  return isPinnedTo(delivery) || slots.length > (marksStart(delivery) ? 2 : 1);
 }
 
 /** The slots of a planned route, of the last of its shares, as the value of inline_cluster_specifier_plugin. */
-export function slotSpecifier({ shares, form, marks, needsModule }: PriorityGroupRoute): Json {
+export function slotSpecifier({ shares, delivery }: PriorityGroupRoute): Json {
   const slots = shares[shares.length - 1]?.slots ?? [];
-  if (form !== "ONE_SLOT" || !needsModule) return slotPerAttemptSpecifier(slots, marks);
+  if (delivery.kind !== "oneSlot") return slotPerAttemptSpecifier(slots, marksStart(delivery));
   const all = new Set(slots.flatMap((slot) => [slot.defaultCluster, ...slot.otherClusters]));
   const [first] = slots;
   return oneSlotSpecifier({

@@ -1,4 +1,6 @@
 import type { Finding } from "../findings.js";
+import type { Route, RouteConfiguration } from "../model/route.js";
+import { cursorAt } from "../read/place.js";
 import type { Cursor } from "../yaml/cursor.js";
 
 const SELECTORS = [
@@ -25,6 +27,24 @@ export function routeFindings(route: Cursor): Finding[] {
   for (const field of ACTION_FIELDS) {
     const misplaced = route.field(field);
     if (misplaced !== undefined) findings.push(misplaced.finding(`expected ${field} inside of route, found it beside`));
+  }
+  return findings;
+}
+
+/** What is wrong with how a route, whatever its kind, leads to a specifier. Envoy refuses it, but says no line. */
+export function pluginFindings(route: Route, { plugins }: RouteConfiguration): Finding[] {
+  const action = cursorAt(route.origin).field("route");
+  const findings: Finding[] = [];
+  const name = action?.field("cluster_specifier_plugin");
+  const text = name?.string();
+  if (name !== undefined && text !== undefined && !plugins.some((plugin) => plugin.name === text)) {
+    const message = "expected the name of a plugin in cluster_specifier_plugins, found";
+    findings.push(name.finding(`${message} ${JSON.stringify(text)}`));
+  }
+  // A specifier without its type is none that could be lowered.
+  const config = action?.at("inline_cluster_specifier_plugin", "extension", "typed_config");
+  if (config !== undefined && config.entries().length > 0 && config.field("@type") === undefined) {
+    findings.push(config.finding("expected an @type, found none"));
   }
   return findings;
 }

@@ -1,11 +1,10 @@
 import type { Json } from "../yaml/scalar.js";
-import type { Cursor } from "../yaml/cursor.js";
-import type { PriorityGroupRoute } from "./priority-group.js";
+import { marksStart, type PriorityGroupRoute } from "./priority-group.js";
 import { message, routeAction, submessage } from "./route-copy.js";
 import { slotPerAttemptSpecifier } from "./slot-tree.js";
 import { startMark } from "./start-mark.js";
 import { PER_FILTER } from "./types.js";
-import { fractionOf, type Share } from "./weights.js";
+import { fractionOf, type Share } from "../choose/weights.js";
 
 /** The routes for all shares of a planned route but the last, which is the route itself: they go right before it. */
 export function shareCopies(planned: PriorityGroupRoute): Json[] {
@@ -21,15 +20,8 @@ function copiedField(planned: PriorityGroupRoute, share: Share, key: string, val
   if (key === "name") return [[key, planned.name]];
   if (key === "match") return [[key, { ...submessage(from, key), ...fractionOf(share) }]];
   if (key !== "route") return [[key, value]];
-  const selection = { inline_cluster_specifier_plugin: slotPerAttemptSpecifier(share.slots, planned.marks) };
+  const marks = marksStart(planned.delivery);
+  const selection = { inline_cluster_specifier_plugin: slotPerAttemptSpecifier(share.slots, marks) };
   const action: [string, Json] = [key, routeAction(planned, submessage(from, key), selection)];
-  return planned.marks ? [[PER_FILTER, startMark()], action] : [action];
-}
-
-/**
- * Whether a copy of a route does what the route does: not where a filter may keep state for each, as of a rate limit, or
- * where the route has its own use of Envoy's random value.
- */
-export function canBeCopied(route: Cursor): boolean {
-  return route.field(PER_FILTER) === undefined && route.at("match", "runtime_fraction") === undefined;
+  return marks ? [[PER_FILTER, startMark()], action] : [action];
 }

@@ -33,6 +33,7 @@ export const TYPE = {
   upstreamTls: `${GOOGLE}envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext`,
 } as const;
 
+export const UPSTREAM_CODEC = "envoy.filters.http.upstream_codec";
 export const HTTP_PROTOCOL_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 export const ATTEMPT_COUNT_HEADER = "x-envoy-attempt-count";
 /** In which the module names the cluster of a request whose route's cluster a specifier overrides. */

@@ -21,6 +21,8 @@ export interface ProtocolOptions extends Message {
   readonly filters: FilterChain | undefined;
   /** Stands in the place of the route's. */
   readonly retryPolicy: RetryPolicy | undefined;
+  /** How many attempts its own retry policy has ask for a cluster anew; 1 where it has none. */
+  readonly attempts: number;
   readonly autoSni: boolean;
   readonly autoSanValidation: boolean;
   readonly json: Json;

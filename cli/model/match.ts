@@ -96,4 +96,6 @@ export interface RouteMatch extends Message {
   readonly filterState: readonly FilterStateMatcher[];
   /** Fields that the model does not know. */
   readonly others: readonly Value<Json>[];
+  /** The whole match in snake_case. */
+  readonly json: Json;
 }

@@ -113,6 +113,8 @@ export interface RouteConfiguration extends Level {
   readonly validateClusters: Value<boolean> | undefined;
   /** Whether Envoy checks the clusters of routes where `validate_clusters` is not set. */
   readonly validatesByDefault: boolean;
+  /** Whether it stands in a connection manager, and so comes with it. */
+  readonly inside: boolean;
   /** Whether virtual hosts come by VHDS. */
   readonly vhds: boolean;
   /** Whether the port in the authority is ignored when virtual hosts are matched. */

@@ -2,10 +2,10 @@ import type { Cluster, ProtocolOptions, Thresholds } from "../model/cluster.js";
 import { HTTP_PROTOCOL_OPTIONS, METADATA_NAMESPACE } from "../lower/types.js";
 import type { Cursor } from "../yaml/cursor.js";
 import { readComposite } from "./composite.js";
-import { duration, enumIn, isTrue, json, jsonAt, jsonList, number, snakeJson, text } from "./fields.js";
+import { duration, enumIn, isTrue, json, jsonList, number, snakeJson, structAt, text } from "./fields.js";
 import { readChain } from "./filters.js";
 import { originOf } from "./place.js";
-import { readRetryPolicy } from "./retry-policy.js";
+import { attemptsOf, policyOf, readRetryPolicy } from "./retry-policy.js";
 
 const DISCOVERY = ["STATIC", "STRICT_DNS", "LOGICAL_DNS", "EDS", "ORIGINAL_DST"] as const;
 /** Types whose endpoints come while Envoy runs. */
@@ -30,7 +30,7 @@ export function readCluster(cluster: Cursor): Cluster {
     connectTimeout: duration(cluster, "connect_timeout"),
     perConnectionBufferLimit: number(cluster, "per_connection_buffer_limit_bytes"),
     tls: readTls(cluster.field("transport_socket")),
-    ownSettings: own && jsonAt(own),
+    ownSettings: own && structAt(own),
     origin: originOf(cluster),
   };
 }
@@ -66,6 +66,7 @@ function readProtocolOptions(options: Cursor | undefined): ProtocolOptions | und
     options && {
       filters: readChain(options.field("http_filters")),
       retryPolicy: readRetryPolicy(options),
+      attempts: attemptsOf(policyOf(options)),
       autoSni: isTrue(http, "auto_sni"),
       autoSanValidation: isTrue(http, "auto_san_validation"),
       get json() {

@@ -115,8 +115,18 @@ export function messageAt(cursor: Cursor): JsonMessage {
 export function snakeJson(cursor: Cursor): Json {
   if (cursor.seq !== undefined) return cursor.items().map(snakeJson);
   if (cursor.map === undefined) return cursor.json();
-  const entries = cursor.entries().map(({ key, value }) => [snakeCase(key), snakeJson(value)] as const);
+  const entries = cursor.entries().map(({ key, value }) => [fieldName(key), snakeJson(value)] as const);
   return Object.fromEntries(entries.filter(([key, value]) => key !== "@type" && value !== null));
+}
+
+/** A key in snake_case where it can be the name of a field: `X-Header` is none. */
+function fieldName(key: string): string {
+  return /^[a-z][A-Za-z0-9]*$/.test(key) ? snakeCase(key) : key;
+}
+
+/** A Struct, whose keys are the user's own. */
+export function structAt(cursor: Cursor): Value<Json> {
+  return new Lazy(cursor, () => cursor.json());
 }
 
 export function isMessage(value: Json | undefined): value is JsonMessage {

@@ -37,6 +37,12 @@ export function filtersOf(manager: Cursor): Cursor[] {
   return [...manager.list("http_filters"), ...upgrades];
 }
 
+/** The configurations of the Router filters of a connection manager, those of its upgrades included. */
+export function routersOf(manager: Cursor): Cursor[] {
+  const configs = filtersOf(manager).filter(isRouter);
+  return configs.flatMap((filter) => filter.field("typed_config") ?? []);
+}
+
 function readUpgrade(upgrade: Cursor): Upgrade {
   return {
     type: upgrade.field("upgrade_type")?.string() ?? "",

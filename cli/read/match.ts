@@ -31,6 +31,9 @@ export function readMatch(route: Cursor): RouteMatch {
     others: (match?.entries() ?? [])
       .filter(({ key, value }) => !KNOWN.has(snakeCase(key)) && value.json() !== null)
       .map(({ value }) => jsonAt(value)),
+    get json() {
+      return match === undefined ? {} : snakeJson(match);
+    },
   };
 }
 

@@ -8,7 +8,15 @@ import { originOf } from "./place.js";
 
 /** `envoy.config.route.v3.RetryPolicy` in the field `retry_policy` of a message. */
 export function readRetryPolicy(holder: Cursor | undefined): RetryPolicy | undefined {
-  const policy = holder?.field("retry_policy");
+  return readPolicy(holder?.field("retry_policy"));
+}
+
+/** The retry policy in force at one level, in whichever of its two fields it stands. */
+export function policyOf(holder: Cursor | undefined): RetryPolicy | undefined {
+  return readRetryPolicy(holder) ?? readPolicy(holder?.field("retry_policy_typed_config"));
+}
+
+function readPolicy(policy: Cursor | undefined): RetryPolicy | undefined {
   if (policy === undefined) return undefined;
   const backOff = policy.field("retry_back_off");
   return {
@@ -63,7 +71,7 @@ export function readRetries(
     effective,
     typed: json(action, "retry_policy_typed_config") ?? json(virtualHost, "retry_policy_typed_config"),
     hedging: readHedgePolicy(action) ?? shared.hedgePolicy,
-    attempts: attemptsOf(effective),
+    attempts: attemptsOf(policyOf(action) ?? policyOf(virtualHost)),
   };
 }
 

@@ -12,23 +12,30 @@ export function readRouteConfiguration(
   composites: CompositeNames,
 ): RouteConfiguration {
   const plugins = config.list("cluster_specifier_plugins");
-  const byName = new Map<string, Cursor>();
-  for (const plugin of plugins) {
-    const name = plugin.at("extension", "name")?.string();
-    if (name !== undefined && !byName.has(name)) byName.set(name, plugin);
-  }
+  const byName = pluginsByName(config);
   return {
     ...readLevel(config),
     virtualHosts: config.list("virtual_hosts").map((host) => readVirtualHost(host, byName, composites)),
     plugins: plugins.map((plugin) => readPlugin(plugin, composites)),
     validateClusters: bool(config, "validate_clusters"),
     validatesByDefault,
+    inside: validatesByDefault,
     vhds: config.field("vhds") !== undefined,
     ignorePortInHostMatching: isTrue(config, "ignore_port_in_host_matching"),
     vhostHeader: text(config, "vhost_header"),
     internalOnlyHeaders: texts(config, "internal_only_headers"),
     requestMirrors: config.list("request_mirror_policies").map(readMirror),
   };
+}
+
+/** The named specifiers of a route configuration; of two with one name the first. */
+export function pluginsByName(config: Cursor): Map<string, Cursor> {
+  const byName = new Map<string, Cursor>();
+  for (const plugin of config.list("cluster_specifier_plugins")) {
+    const name = plugin.at("extension", "name")?.string();
+    if (name !== undefined && !byName.has(name)) byName.set(name, plugin);
+  }
+  return byName;
 }
 
 /** `envoy.config.route.v3.VirtualHost`. */

@@ -6,7 +6,7 @@ import { METADATA_NAMESPACE } from "../lower/types.js";
 import { snakeCase, type Cursor } from "../yaml/cursor.js";
 import type { CompositeNames } from "./composite.js";
 import { duration, enumIn, fraction, json, jsonAt, jsonList, number, numbers, snakeJson } from "./fields.js";
-import { numberIn, text, valueOf } from "./fields.js";
+import { numberIn, structAt, text, valueOf } from "./fields.js";
 import { readHeaderChanges, readPerFilter } from "./filters.js";
 import { readMatch } from "./match.js";
 import { originOf } from "./place.js";
@@ -42,14 +42,15 @@ export function readRoute(route: Cursor, listed: boolean, parents: RouteParents)
 
 /** What route configurations, virtual hosts and routes have alike. */
 export function readLevel(level: Cursor): Level {
+  const metadata = level.field("metadata");
   const own = level.at("metadata", "filter_metadata", METADATA_NAMESPACE);
   return {
     name: text(level, "name"),
     specifiers: readSpecifiers(level),
     headers: readHeaderChanges(level),
     perFilter: readPerFilter(level),
-    ownSettings: own && jsonAt(own),
-    metadata: json(level, "metadata"),
+    ownSettings: own && structAt(own),
+    metadata: metadata && structAt(metadata),
     origin: originOf(level),
   };
 }
@@ -84,10 +85,10 @@ const REWRITES = [
 const OTHER_ACTIONS = ["filter_action", "non_forwarding_action"];
 
 /** How a route's action uses priority groups or a composite cluster. */
-function readUse(
+export function readUse(
   action: Cursor,
   policies: readonly HashPolicy[],
-  { plugins, composites }: RouteParents,
+  { plugins, composites }: Pick<RouteParents, "plugins" | "composites">,
 ): Attempts | undefined {
   const inline = pluginSpecifier(action.field("inline_cluster_specifier_plugin"));
   if (inline !== undefined) return readAttempts(inline, { kind: "inline" }, policies, composites);

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
-import { namesAttemptHeader } from "../../cli/lower/attempt-header.js";
+import { touchesCount } from "../../cli/choose/attempt-count.js";
+import { snakeJson } from "../../cli/read/fields.js";
 import { Cursor } from "../../cli/yaml/cursor.js";
 import { Source } from "../../cli/yaml/source.js";
 
 function touches(text: string): boolean {
-  return namesAttemptHeader(Cursor.root(Source.parse("in.yaml", text)).field("filter"));
+  const filter = Cursor.root(Source.parse("in.yaml", text)).field("filter");
+  return filter !== undefined && touchesCount(snakeJson(filter));
 }
 
 test.each([

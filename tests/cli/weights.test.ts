@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RouteSettings } from "../../cli/lower/settings.js";
-import { sharesOf, type Share } from "../../cli/lower/weights.js";
+import { sharesOf, type Share } from "../../cli/choose/weights.js";
 
 type Weights = Record<string, number>;
 
@@ -55,7 +55,7 @@ const SAME: [string, Weights[]][] = [
 
 // Other routes and mirror policies compare the same random value, so it is not enough that the shares have the same sizes.
 test.each(SAME)("gives every random value the picks of the native specifier: %s", (_, groups) => {
-  const shares = sharesOf(settings(groups)) ?? [];
+  const shares = sharesIn(settings(groups));
   const size = SIZES[shares[0]?.below?.denominator ?? ""] ?? 0;
   expect(size).toBeGreaterThan(0);
   const randoms = [...range(0, 20_000), ...range(size - 10, size + 10), ...range(2 * size - 10, 2 * size + 10)];
@@ -80,25 +80,36 @@ test("shares next to each other with the same picks are one route", () => {
   ).toHaveLength(2);
 });
 
+function sharesIn(route: RouteSettings): Share[] {
+  const shares = sharesOf(route);
+  if (typeof shares === "string") throw new Error(shares);
+  return shares;
+}
+
 const MANY = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`c${index}`, 5]));
 
-test.each<[string, RouteSettings]>([
-  ["a total that divides no denominator", settings([{ a: 1, b: 2 }])],
-  ["a total that divides a denominator", settings([{ a: 1, b: 1 }])],
-  ["a total that a denominator divides", settings([{ a: 100, b: 100 }])],
+test.each<[string, RouteSettings, string]>([
+  ["a total that divides no denominator", settings([{ a: 1, b: 2 }]), "the sum of its weights"],
+  ["a total that divides a denominator", settings([{ a: 1, b: 1 }]), "the sum of its weights"],
+  ["a total that a denominator divides", settings([{ a: 100, b: 100 }]), "the sum of its weights"],
   [
     "groups of different totals",
     settings([
       { a: 50, b: 50 },
       { c: 5_000, d: 5_000 },
     ]),
+    "different sums",
   ],
-  ["more shares than are worth it", settings([MANY])],
-  ["a weight that is none", settings([{ a: -1, b: 101 }])],
-  ["the random value from a header", settings([{ a: 50, b: 50 }], { header_name: "x" })],
-  ["the random value from hash policies", settings([{ a: 50, b: 50 }], { use_hash_policy: true })],
-  ["an override", settings([{ a: 50, b: 50 }], { override_metadata_namespace: "n" })],
-  ["composite clusters", { ...settings([{ a: 50, b: 50 }]), composite_clusters: [{ name: "a", clusters: [] }] }],
-])("leaves to the module: %s", (_, chain) => {
-  expect(sharesOf(chain)).toBeUndefined();
+  ["more shares than are worth it", settings([MANY]), "it would become 20 routes"],
+  ["a weight that is none", settings([{ a: -1, b: 101 }]), "the sum of its weights"],
+  ["the random value from a header", settings([{ a: 50, b: 50 }], { header_name: "x" }), "from a header"],
+  ["the random value from hash policies", settings([{ a: 50, b: 50 }], { use_hash_policy: true }), "hash policies"],
+  ["an override", settings([{ a: 50, b: 50 }], { override_metadata_namespace: "n" }), "override"],
+  [
+    "composite clusters",
+    { ...settings([{ a: 50, b: 50 }]), composite_clusters: [{ name: "a", clusters: [] }] },
+    "composite",
+  ],
+])("leaves to the module: %s", (_, route, because) => {
+  expect(sharesOf(route)).toContain(because);
 });

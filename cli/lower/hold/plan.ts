@@ -15,7 +15,7 @@ import {
 } from "../../read/resources.js";
 import type { PlanOptions } from "../options.js";
 import { METADATA_NAMESPACE, PER_FILTER } from "../types.js";
-import { routersOf } from "../wiring.js";
+import { routersOf } from "../../read/listener.js";
 import { HOLD_FILTER, switched, wireDownstream, wireRouter, wireUpstream, type Place } from "./filters.js";
 import { holdModule } from "./module.js";
 import { holdDigest, holdSettings, type HoldSettings } from "./settings.js";

@@ -1,21 +1,25 @@
+import { chainChangesCount, levelChangesCount } from "../../choose/attempt-count.js";
 import type { Finding } from "../../findings.js";
+import { managersOf, type Program } from "../../model/program.js";
+import { CompositeNames } from "../../read/composite.js";
+import { programOf } from "../../read/program.js";
+import { attemptsOf, policyOf } from "../../read/retry-policy.js";
+import { readLevel, readUse } from "../../read/route.js";
+import { pluginsByName } from "../../read/route-configuration.js";
 import { Cursor } from "../../yaml/cursor.js";
 import { Editor, pairOf } from "../../yaml/edit.js";
 import type { Json } from "../../yaml/scalar.js";
 import type { Source } from "../../yaml/source.js";
-import { changesAttemptHeader, namesAttemptHeader } from "../attempt-header.js";
 import { Clusters } from "../clusters.js";
-import { compositeCluster, type CompositeContext } from "../composite-route.js";
+import type { CompositeContext } from "../composite-route.js";
 import { runtimeSkips } from "../composite-uses.js";
 import { Composites } from "../composites.js";
 import { findResources, routesOf, type Resources, type RouteConfigSite } from "../../read/resources.js";
 import type { PlanOptions } from "../options.js";
 import { allowedClusters, hasOverride, ownSettings, selectsByHeader } from "../override.js";
-import { planRoute, specifierUse, type SpecifierUse } from "../priority-group.js";
-import { attemptsOf } from "../retries.js";
+import { prepareRoute, specifierUse, type SpecifierUse } from "../priority-group.js";
 import { isMessage, routeName, type RouteSettings } from "../settings.js";
 import { ATTEMPT_COUNT_HEADER, GIVEN_KEY, METADATA_NAMESPACE } from "../types.js";
-import { routersOf } from "../wiring.js";
 import {
   configuredRoute,
   digest,
@@ -64,9 +68,11 @@ export function planSpecifiers(source: Source, options: PlanOptions): SpecifierP
   const root = Cursor.root(source);
   const resources = findResources(root, []);
   if (resources === undefined) return plan;
-  const planner = new SpecifierPlanner(plan, root, resources, options);
-  for (const { manager, routeConfigs } of resources.connectionManagers) {
-    const changes = routersOf(manager).some((router) => namesAttemptHeader(router.field("upstream_http_filters")));
+  const program = programOf(root, resources);
+  const planner = new SpecifierPlanner(plan, root, resources, program, options);
+  const managers = managersOf(program);
+  for (const [index, { routeConfigs }] of resources.connectionManagers.entries()) {
+    const changes = managers[index]?.routers.some(({ upstream }) => chainChangesCount(upstream) !== undefined) === true;
     for (const site of routeConfigs) planner.planConfig(site, changes);
   }
   for (const site of resources.looseRouteConfigs) planner.planConfig(site, false);
@@ -103,16 +109,19 @@ interface ConfigContext {
 
 class SpecifierPlanner {
   private readonly clusters: Clusters;
+  private readonly compositeNames: CompositeNames;
   private readonly composites: CompositeContext;
 
   constructor(
     private readonly plan: SpecifierPlan,
     root: Cursor,
     private readonly resources: Resources,
+    program: Program,
     private readonly options: PlanOptions,
   ) {
-    this.clusters = new Clusters(resources);
-    const closed = resources.kind === "bootstrap" && root.at("dynamic_resources", "cds_config") === undefined;
+    this.clusters = new Clusters(program);
+    this.compositeNames = new CompositeNames(resources.clusters);
+    const closed = !program.dynamicClusters;
     this.composites = { composites: new Composites(resources.clusters, closed), skip: runtimeSkips(root) };
   }
 
@@ -124,7 +133,7 @@ class SpecifierPlanner {
     const all = hosts.flatMap((host) => [host, ...routesOf(host)]).flatMap((holder) => readSpecifiers(holder, []));
     const lengths = overridesOf([...own, ...all]).map(({ groups }) => groups.length);
     const slots = Math.min(Math.max(0, ...lengths), MAX_SLOTS);
-    const context = { site, config: own, slots, plugins: namedPlugins(config), upstreamChanges };
+    const context = { site, config: own, slots, plugins: pluginsByName(config), upstreamChanges };
     for (const host of hosts) this.planHost(host, context);
     this.remove(config);
     if (own.length > 0 && !hosts.some(takesEveryHost)) this.addCatchAll(config, context);
@@ -212,28 +221,25 @@ class SpecifierPlanner {
         for (const cluster of group.list("clusters")) this.plan.known.add(cluster.field("cluster_name")?.offset ?? -1);
       }
       const levels = [context.site.config, host, template.route];
-      const oneSlot = !this.options.attemptHeader || context.upstreamChanges || changesAttemptHeader(levels);
+      const oneSlot = !this.options.attemptHeader || context.upstreamChanges || changesCount(levels);
       const byHeader = selectsByHeader(template.route, use.specifier, []);
       const around = {
-        form: byHeader ? "HEADERS" : oneSlot ? "ONE_SLOT" : "SLOT_PER_ATTEMPT",
+        form: byHeader !== undefined ? "HEADERS" : oneSlot ? "ONE_SLOT" : "SLOT_PER_ATTEMPT",
         pin: false,
-        marks: false,
-        splits: false,
         rereads: false,
-        attempts: Math.max(attemptsOf(template.route, host), this.clusters.attempts),
+        attempts: Math.max(attemptsIn(template.route, host), this.clusters.attempts),
         allowed: allowedClusters(template.route, use.specifier, this.clusters.all, []),
       } as const;
-      const planned = planRoute(template.route, host, use, around, this.composites, []);
+      const planned = prepareRoute(template.route, host, use, around, this.composites, []);
       const summary = chosenSummary(settings);
       if (summary !== undefined) summary["settings"] = planned.settings;
     }
   }
 
   private groupUse(route: Cursor, plugins: ReadonlyMap<string, Cursor>): SpecifierUse | undefined {
-    const use = specifierUse(route, plugins);
-    if (use !== undefined) return use;
-    const cluster = compositeCluster(route, this.composites);
-    return cluster === undefined ? undefined : { specifier: cluster, field: "cluster" };
+    const action = route.field("route");
+    const attempts = action && readUse(action, [], { plugins, composites: this.compositeNames });
+    return attempts && specifierUse(attempts);
   }
 
   private settingsOf(
@@ -338,7 +344,7 @@ class SpecifierPlanner {
 
   private rejectLostHeader(chain: readonly Configured[], levels: readonly Cursor[], context: ConfigContext): void {
     if (!usesSlots(overridesOf(chain))) return;
-    if (this.options.attemptHeader && !context.upstreamChanges && !changesAttemptHeader(levels)) return;
+    if (this.options.attemptHeader && !context.upstreamChanges && !changesCount(levels)) return;
     for (const { entry, override } of chain) {
       if (override === undefined || override.groups.length === 0) continue;
       const message = `expected no priority_groups where ${ATTEMPT_COUNT_HEADER} is not sent upstream unchanged, found some`;
@@ -351,9 +357,13 @@ function takesEveryHost(host: Cursor): boolean {
   return host.list("domains").some((domain) => domain.string() === "*");
 }
 
-function namedPlugins(config: Cursor): Map<string, Cursor> {
-  const plugins = config.list("cluster_specifier_plugins");
-  return new Map(plugins.map((plugin) => [plugin.at("extension", "name")?.string() ?? "", plugin]));
+function changesCount(levels: readonly Cursor[]): boolean {
+  return levelChangesCount(levels.map(readLevel)) !== undefined;
+}
+
+/** How many attempts the retry policies around a template's route allow. */
+function attemptsIn(route: Cursor, host: Cursor): number {
+  return attemptsOf(policyOf(route.field("route")) ?? policyOf(host));
 }
 
 function pinOf(route: Cursor): string {

@@ -4,10 +4,10 @@
 // compare the same value, so every single value has to lead to the picks that it leads to natively: the same sizes of the
 // shares would not do.
 
-import type { Json } from "../yaml/scalar.js";
-import { compositeNames, overrides } from "./composite-route.js";
-import { groupsOf, isMessage, type PriorityGroup, type RouteSettings } from "./settings.js";
-import type { Slot } from "./slot-tree.js";
+import { compositeNames, overrides } from "../lower/composite-route.js";
+import { groupsOf, isMessage, type PriorityGroup, type RouteSettings } from "../lower/settings.js";
+import type { Json } from "../model/origin.js";
+import type { Slot } from "../lower/slot-tree.js";
 
 /** Part of the requests of a route, and what every attempt may take for them. */
 export interface Share {
@@ -25,17 +25,19 @@ const DENOMINATORS = new Map([
   [1_000_000, "MILLION"],
 ]);
 
-/** The shares of a chain; undefined where its picks hang on more than Envoy's random value, or are no such fractions. */
-export function sharesOf(settings: RouteSettings): Share[] | undefined {
+/** The shares of priority groups, or why their picks hang on more than Envoy's random value, or are no such fractions. */
+export function sharesOf(settings: RouteSettings): Share[] | string {
   const groups = groupsOf(settings);
   const weighted = groups.filter(({ clusters }) => clusters.length > 1);
   const [total = 0, ...others] = [...new Set(weighted.map(totalOf))];
   const denominator = DENOMINATORS.get(total);
-  if (others.length > 0 || denominator === undefined) return undefined;
-  if (!picksByInternalRandom(settings)) return undefined;
+  if (others.length > 0) return "the weights of its groups have different sums";
+  if (denominator === undefined) return `the sum of its weights is none of ${[...DENOMINATORS.keys()].join(", ")}`;
+  const other = otherThanRandom(settings);
+  if (other !== undefined) return other;
   const ends = [...new Set([...weighted.flatMap(endsOf), total])].sort((a, b) => a - b);
   const shares = merged(ends.map((end) => ({ end, picks: groups.map((group) => pick(group, end - 1)) })));
-  if (shares.length > MAX_SHARES) return undefined;
+  if (shares.length > MAX_SHARES) return `it would become ${shares.length} routes, more than ${MAX_SHARES}`;
   return shares.map(({ end, picks }) => ({
     slots: picks.map((defaultCluster) => ({ defaultCluster, otherClusters: [], open: false })),
     ...(end === total ? {} : { below: { numerator: end, denominator } }),
@@ -53,10 +55,14 @@ interface Row {
   picks: string[];
 }
 
-function picksByInternalRandom(settings: RouteSettings): boolean {
+/** What picks hang on besides Envoy's random value. */
+function otherThanRandom(settings: RouteSettings): string | undefined {
   const specifier = settings["priority_group"];
-  if (!isMessage(specifier) || "header_name" in specifier || "use_hash_policy" in specifier) return false;
-  return !overrides(settings) && compositeNames(settings).length === 0;
+  if (!isMessage(specifier)) return "it has no priority groups";
+  if ("header_name" in specifier) return "its random value comes from a header";
+  if ("use_hash_policy" in specifier) return "its random value may come from hash policies";
+  if (overrides(settings)) return "requests may override its groups";
+  return compositeNames(settings).length > 0 ? "the module chooses among the clusters of a composite" : undefined;
 }
 
 /** 0, which is no denominator, where some weight is none. */

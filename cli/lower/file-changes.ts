@@ -1,0 +1,131 @@
+import type { Finding, Warning } from "../findings.js";
+import type { RouteConfiguration } from "../model/route.js";
+import { cursorAt } from "../read/place.js";
+import { everySpecifier, type Resources } from "../read/resources.js";
+import type { Cursor } from "../yaml/cursor.js";
+import type { Editor } from "../yaml/edit.js";
+import type { Json } from "../yaml/scalar.js";
+import { adminCluster } from "./admin.js";
+import type { Clusters } from "./clusters.js";
+import { otherUses } from "./composite-uses.js";
+import type { Composites } from "./composites.js";
+import { changeItems } from "./lists.js";
+import type { ModuleSource } from "./options.js";
+import type { PriorityGroupRoute } from "./priority-group.js";
+import { addProbe, PROBE_EXTENSION, probeCluster, probeListener } from "./probe.js";
+import { NO_HOST_CLUSTER, TYPE } from "./types.js";
+import { moduleCluster } from "./wasm-filter.js";
+
+/** Where what is found goes. */
+interface Output {
+  editor: Editor;
+  findings: Finding[];
+  warnings: Warning[];
+}
+
+/** What a lowered file has, and no longer has, beside its routes and filters: clusters and listeners. */
+export class FileChanges {
+  /** Clusters that the output has in addition. */
+  private readonly added: Json[] = [];
+  /** Resources other than clusters that a list has in addition. */
+  private readonly addedResources: Json[] = [];
+
+  constructor(
+    private readonly root: Cursor,
+    private readonly resources: Resources,
+    private readonly composites: Composites,
+    private readonly output: Output,
+  ) {}
+
+  /** Whatever the module asks to learn which clusters have a host. */
+  addAvailability(modes: ReadonlySet<string | undefined>): void {
+    if (modes.has("ADMIN")) this.added.push(adminCluster(this.root, this.output.findings));
+    if (!modes.has("PROBE")) return;
+    if (this.resources.kind === "bootstrap") addProbe(this.root, this.output.editor);
+    else {
+      this.addedResources.push({ "@type": TYPE.listener, ...(probeListener() as object) });
+      this.output.warnings.push(this.root.finding(NO_BOOTSTRAP));
+    }
+    this.added.push(probeCluster());
+  }
+
+  addModuleCluster(module: ModuleSource, clusters: Clusters): void {
+    const cluster = moduleCluster(module);
+    if (cluster === undefined || module.kind !== "remote" || clusters.has(module.cluster)) return;
+    if (this.resources.clusterList !== undefined) this.added.push(cluster);
+    else if (this.resources.connectionManagers.length > 0) {
+      this.output.warnings.push(this.root.finding(`${NO_MODULE_CLUSTER} ${module.cluster}`));
+    }
+  }
+
+  /** Nothing names the composite clusters any more, and Envoy before 1.37 does not know their type. */
+  replaceComposites(known: ReadonlySet<number>): void {
+    if (this.composites.isEmpty) return;
+    this.composites.check(this.output.findings);
+    this.output.findings.push(...otherUses(this.root, this.composites, known));
+    this.added.push(noHostCluster());
+    for (const site of this.resources.connectionManagers) {
+      if (site.dynamicRoutes) this.output.warnings.push(site.manager.finding(DYNAMIC_ROUTES));
+    }
+  }
+
+  /** Writes the lists of clusters and resources. */
+  write(): void {
+    const list = this.resources.clusterList;
+    const { indexes } = this.composites;
+    if (list === undefined) {
+      this.output.findings.push(...[...indexes].flatMap((index) => this.loneComposite(index)));
+      return;
+    }
+    const removed = new Set([...indexes].map((index) => list.indexes[index] ?? -1));
+    if (removed.size + this.added.length === 0) return;
+    const clusters = this.added.map((cluster) =>
+      list.typed ? { "@type": TYPE.cluster, ...(cluster as object) } : cluster,
+    );
+    changeItems(list.holder, list.key, removed, [...this.addedResources, ...clusters], this.output.editor);
+  }
+
+  warnOfClusterCheck({ validateClusters, origin }: RouteConfiguration, routes: readonly PriorityGroupRoute[]): void {
+    if (routes.length === 0 || validateClusters?.value !== true) return;
+    const unchecked = "validate_clusters cannot be kept for priority groups: the clusters are not in this file";
+    this.output.warnings.push(cursorAt(origin).findingBelow(["validate_clusters"], unchecked));
+  }
+
+  /** @param routes Those that need the module. */
+  warnOfMissingChain({ origin }: RouteConfiguration, routes: readonly PriorityGroupRoute[]): void {
+    const upstream = routes.some(({ delivery }) => delivery.kind === "oneSlot") ? " --no-attempt-header" : "";
+    const message =
+      "a RouteConfiguration has no filter chain: lower the bootstrap or Listener whose connection manager takes these " +
+      `routes with --rds${upstream}, which puts the module in front of its router`;
+    this.output.warnings.push(cursorAt(origin).finding(message));
+  }
+
+  /** @param known Offsets of the specifiers that were met where one may stand. */
+  rejectUnknownPlaces(known: ReadonlySet<number>): void {
+    for (const { offset, path, misspelt } of everySpecifier(this.root)) {
+      if (known.has(offset)) continue;
+      const expected =
+        misspelt === undefined
+          ? "a priority-group specifier only where a route can be lowered, and as its own @type, found one here"
+          : `the @type ${TYPE.priorityGroup}, found ${misspelt}`;
+      this.output.findings.push(this.root.source.finding(offset, path, `expected ${expected}`));
+    }
+  }
+
+  private loneComposite(index: number): Finding[] {
+    const message = "expected a composite cluster together with its routes (resources: [...]), found it alone";
+    const cluster = this.resources.clusters[index];
+    return cluster === undefined ? [] : [cluster.finding(message)];
+  }
+}
+
+const NO_BOOTSTRAP = `composite clusters need bootstrap_extensions with ${PROBE_EXTENSION}: the bootstrap is not in this file`;
+const DYNAMIC_ROUTES =
+  "routes that come from RDS or SRDS are not in this file: those that name a composite cluster will not find it";
+const NO_MODULE_CLUSTER =
+  "the module is fetched through a cluster that is not in this file: give the bootstrap or CDS a cluster named";
+
+function noHostCluster(): Json {
+  const load_assignment = { cluster_name: NO_HOST_CLUSTER };
+  return { name: NO_HOST_CLUSTER, type: "STATIC", connect_timeout: "1s", load_assignment };
+}
