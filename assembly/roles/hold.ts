@@ -56,8 +56,8 @@ export function onAttemptHeaders(proxy: HoldProxy, attempt: Attempt, isComplete:
   }
   const type = typeOf(proxy);
   attempt.isGrpc = isGrpc(type);
-  // A gRPC response of headers alone has its status there, where the router looks for it.
-  if (isComplete && attempt.isGrpc) return false;
+  // A gRPC response without a message may have its status there, where the router looks for it.
+  if (attempt.isGrpc && (isComplete || hasGrpcStatus(proxy))) return false;
   const settings = attempt.settings;
   const status = settings.statusOf(type);
   if (status > 0) return change(proxy, Verdict.ERROR, status);
@@ -169,6 +169,12 @@ const TWO: u8 = 0x32;
 /** "04" and "05" as little-endian words. */
 const OF_204: u16 = 0x3430;
 const OF_205: u16 = 0x3530;
+
+function hasGrpcStatus(proxy: HoldProxy): bool {
+  if (!proxy.responseHeader(GRPC_STATUS, value)) return false;
+  proxy.release(value);
+  return true;
+}
 
 function isEncoded(proxy: HoldProxy): bool {
   if (!proxy.responseHeader(CONTENT_ENCODING, value)) return false;

@@ -37,6 +37,7 @@ const OPENAI_WORDS = {
   rate_limit_error: 429,
   insufficient_quota: 429,
   invalid_request_error: 400,
+  invalid_prompt: 400,
   authentication_error: 401,
   invalid_api_key: 401,
   server_is_overloaded: 503,
