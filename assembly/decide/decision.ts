@@ -2,7 +2,7 @@ import { Bytes, View } from "../bytes";
 import { groupIndex } from "./attempt";
 import { Candidate, HostState, NO_HOST, compositeNamed } from "./composite";
 import { Group } from "./group";
-import { Override, OverrideGroup } from "./override";
+import { MAX_NAME, Override, OverrideGroup, UNKNOWN_CLUSTER } from "./override";
 import { Plan } from "./plan";
 
 const staticFirst = new View();
@@ -85,6 +85,14 @@ export class Decision {
     this.problem = group.problem;
     if (this.problem.length == 0) this.pickGroup(group);
     this.valid = this.problem.length == 0;
+    if (this.valid) this.shorten();
+  }
+
+  // As natively, the request fails, since no cluster is called so.
+  private shorten(): void {
+    if (this.picked.length <= MAX_NAME) return;
+    this.picked.setBytes(UNKNOWN_CLUSTER);
+    this.problem = "the name of a cluster is too long, no cluster has it";
   }
 
   private pickGroup(group: OverrideGroup): void {

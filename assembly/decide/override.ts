@@ -28,6 +28,11 @@ const middle = new Cursor();
 const inner = new Cursor();
 const innermost = new Cursor();
 
+/** No cluster has this name: what a slot leads to that names a cluster outside its list. */
+export const UNKNOWN_CLUSTER = encode("attempt_router_unknown_cluster");
+/** Bytes of the longest name of a cluster; a longer one is that of no cluster, and is not copied into slots. */
+export const MAX_NAME = 1024;
+
 /** The list of overriding groups that a request carries, if it carries one. Refers to the metadata it was read from. */
 @final
 export class Override {

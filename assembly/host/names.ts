@@ -46,8 +46,6 @@ export const RESPONSE_KEY = encode("attempt_router.response");
 /** In SlotForm.HEADERS: the random value that makes the router begin with the first header. */
 export const FIRST_HEADER = encode("x-attempt-router-first");
 export const FIRST = encode("0");
-/** No cluster has this name. */
-export const UNKNOWN_CLUSTER = encode("attempt_router_unknown_cluster");
 
 const slotKeys = new Array<Bytes>();
 const slotHeaders = new Array<Bytes>();

@@ -57,33 +57,30 @@ function planOfName(host: Host, metadataOf: Bytes): RoutePlan | null {
   return plan;
 }
 
+// A route without settings is a plain one, whatever it is called, and its name must not stand for another's settings.
 function load(host: Host, id: u64, metadataOf: Bytes): RoutePlan | null {
-  const name = routeName.copy();
-  const problem = new Problem();
-  const plan = read(host, name, metadataOf, problem);
-  if (problem.exists) {
-    host.increment(Counter.SETTINGS_ERROR);
-    host.log(LogLevel.ERROR, 'settings of route "' + decode(name) + '": ' + problem.toString());
+  if (!host.property(metadataOf, metadata)) return null;
+  let plan: RoutePlan | null = null;
+  if (findNamespace(metadata, MetadataField.FILTER_METADATA, NAMESPACE, struct)) {
+    plan = read(host);
+    cache.add(id, plan, struct.length);
   }
-  cache.add(id, plan);
-  return plan;
-}
-
-function read(host: Host, name: Bytes, metadataOf: Bytes, problem: Problem): RoutePlan | null {
-  if (!host.property(metadataOf, metadata)) {
-    problem.note("", "metadata", "none");
-    return null;
-  }
-  const plan = parse(name, problem);
   host.release(metadata);
   return plan;
 }
 
-function parse(name: Bytes, problem: Problem): RoutePlan | null {
-  if (!findNamespace(metadata, MetadataField.FILTER_METADATA, NAMESPACE, struct)) {
-    problem.note("", "filter_metadata.attempt_router", "nothing");
-    return null;
+function read(host: Host): RoutePlan | null {
+  const name = routeName.copy();
+  const problem = new Problem();
+  const plan = parse(name, problem);
+  if (problem.exists) {
+    host.increment(Counter.SETTINGS_ERROR);
+    host.log(LogLevel.ERROR, 'settings of route "' + decode(name) + '": ' + problem.toString());
   }
+  return plan;
+}
+
+function parse(name: Bytes, problem: Problem): RoutePlan | null {
   const value = readStruct(struct);
   if (value == null) {
     problem.note("", "an object", "bytes that are none, or one that is nested too deep");

@@ -1,10 +1,11 @@
 // The one writer of what the proxy reads to choose a cluster: slots in whichever form, and the filter state beside them.
 
 import { Bytes, View } from "../bytes";
+import { UNKNOWN_CLUSTER } from "../decide/override";
 import { SlotForm } from "../decide/plan";
 import { Counter } from "../host/counters";
 import { HeaderMap, Host } from "../host/host";
-import { FIRST, FIRST_HEADER, ONE_SLOT_KEY, UNKNOWN_CLUSTER, slotHeader, slotKey } from "../host/names";
+import { FIRST, FIRST_HEADER, ONE_SLOT_KEY, slotHeader, slotKey } from "../host/names";
 
 const name = new View();
 const text = new View();

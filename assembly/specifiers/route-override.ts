@@ -1,6 +1,7 @@
 import { Bytes, NOTHING, View, encode } from "../bytes";
 import { readMetadata } from "../decide/condition";
 import { Group, group } from "../decide/group";
+import { MAX_NAME } from "../decide/override";
 import { Plan } from "../decide/plan";
 import { HeaderName, RequestView } from "../decide/request-view";
 import { Fields } from "../settings/fields";
@@ -104,7 +105,7 @@ function isHeaderValue(name: View): bool {
     const char = name.at(i);
     if (char == 0 || char == 0x0a || char == 0x0d) return false;
   }
-  return name.length > 0;
+  return name.length > 0 && name.length <= MAX_NAME;
 }
 
 @final

@@ -120,6 +120,11 @@ export class WasmHost {
     return new SimulatedRequest(this, spec);
   }
 
+  /** From now on asks `faults` before each host call: a code to fail with, or undefined to do the call. */
+  set faults(faults: ((name: string) => WasmResult | undefined) | undefined) {
+    this.vm.faults = faults;
+  }
+
   /** The error that made the VM fail: a WasmTrapError, or undefined. */
   get failure(): Error | undefined {
     return this.vm.failure;

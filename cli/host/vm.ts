@@ -27,6 +27,8 @@ export class Vm {
   /** Calls of each host function since the VM was made. */
   readonly hostCalls: Record<string, number> = {};
   failure: Error | undefined;
+  /** Asked before each host call: a code to fail with, or undefined to do the call. */
+  faults: ((name: string) => WasmResult | undefined) | undefined;
   /** Set by a local reply: the stream stops whatever the callback returns. Reset when the callback is done. */
   stopIteration = false;
   private instance: WebAssembly.Instance | undefined;
@@ -196,6 +198,8 @@ export class Vm {
       if (this.instance === undefined) throw new HostMisuseError(`${name} called from a start section crashes Envoy`);
       if (this.current === undefined) throw new HostMisuseError(`${name} called outside a callback`);
       if (this.allowed?.has(fullName) === false) throw new Error(`restricted_callback: ${name} is not allowed here`);
+      const fault = this.faults?.(name);
+      if (fault !== undefined) return fault;
       try {
         return host(...args);
       } catch (error) {

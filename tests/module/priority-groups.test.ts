@@ -378,15 +378,6 @@ describe("settings", () => {
     expect(errorsOf(weight(0), 5)).toHaveLength(1);
   });
 
-  it("says when a marked route has no settings", () => {
-    const fresh = WasmHost.load(MODULE_PATH);
-    fresh.request({ routeName: "x@ar-00000000000000ff" });
-    expect(fresh.logs.map(({ message }) => message)).toEqual([
-      'attempt_router: settings of route "x@ar-00000000000000ff": (top level): expected filter_metadata.attempt_router, found nothing',
-    ]);
-    expect(fresh.metrics.value("attempt_router.settings_error")).toBe(1n);
-  });
-
   it("are read on the first request of a name only", () => {
     const fresh = WasmHost.load(MODULE_PATH);
     const spec = routeWith(settingsOf([groupOf(1), groupOf(1)]));

@@ -82,6 +82,13 @@ describe("override in untyped metadata", () => {
     expect(walk(untyped([own]), 2)).toBe("*e *e *e");
   });
 
+  test("a name longer than any cluster's is replaced by one that no cluster has, and reported", () => {
+    const longest = "n".repeat(1024);
+    expect(walk(untyped([withClusters(listValue([cluster(longest, 1)]))]), 0, 1)).toBe("*" + longest);
+    const unknown = "!*attempt_router_unknown_cluster *attempt_router_unknown_cluster";
+    expect(walk(untyped([withClusters(listValue([cluster(longest + "n", 1)]))]), 0, 2)).toBe(unknown);
+  });
+
   test("an invalid group leaves its attempts to the configured ones and is reported once", () => {
     expect(walk(untyped([named("g2"), named("zz")]), 0, 4)).toBe("*c !c c c");
     expect(walk(untyped([named(""), named("g1")]), 0)).toBe("!a *a *a");
