@@ -86,12 +86,13 @@ export const ROWS: Row[] = [
     const parts = { fails, clusters: [compositeCluster()] };
     const oracle = `native, composite${suffix}`;
     // Asking for hosts goes by the clock: it must happen before requests are counted, and hardly while they are.
-    const rarely = { availability_interval_ms: 20_000 };
+    const rarely = { availability: "PROBE", availability_interval_ms: 20_000 };
     const asked = { awaits: "cluster.attempt_router_probe.upstream_rq_total" };
     const never = { skip_clusters_without_hosts: false };
     return [
       row(oracle, undefined, native(COMPOSITE, parts)),
-      { ...row(`lowered, composite${suffix}`, oracle, loweredOf(COMPOSITE, { ...parts, settings: rarely })), ...asked },
+      row(`lowered, composite${suffix}`, oracle, loweredOf(COMPOSITE, parts)),
+      { ...row(`probed, composite${suffix}`, oracle, loweredOf(COMPOSITE, { ...parts, settings: rarely })), ...asked },
       row(`lowered, composite, no host skipped${suffix}`, oracle, loweredOf(COMPOSITE, { ...parts, settings: never })),
     ];
   }),

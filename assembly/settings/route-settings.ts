@@ -61,7 +61,7 @@ function optionalFlag(fields: Fields, name: string): BoolValue | null {
 
 /** Reads the field `availability`. */
 export function readAvailability(fields: Fields): Availability {
-  return fields.choice("availability", ["PROBE", "ADMIN"]);
+  return fields.choice("availability", ["PROBE", "ADMIN", "AGGREGATE"]);
 }
 
 /** Reads the field `availability_interval_ms`; 0 where it is absent. */

@@ -46,7 +46,7 @@ const RULES: Readonly<Record<Form, Rule>> = {
   shares: (facts, around) => {
     const reason = facts.byHeader ?? withoutModule(facts, around) ?? facts.unsplittable;
     if (reason !== undefined) return reason;
-    const shares = sharesOf(facts.settings);
+    const shares = sharesOf(facts.settings, facts.slots);
     if (typeof shares === "string") return { because: shares, at: facts.attempts.origin };
     return { kind: "shares", shares, routerStarted: facts.slots.length > 1 };
   },

@@ -25,9 +25,12 @@ const DENOMINATORS = new Map([
   [1_000_000, "MILLION"],
 ]);
 
-/** The shares of priority groups, or why their picks hang on more than Envoy's random value, or are no such fractions. */
-export function sharesOf(settings: RouteSettings): Share[] | string {
-  const groups = groupsOf(settings);
+/** The shares of priority groups with these slots, or why their picks hang on more than Envoy's random value, or are no such fractions. */
+export function sharesOf(
+  settings: RouteSettings,
+  slots: readonly Partial<Slot>[] = groupsOf(settings).map(() => ({})),
+): Share[] | string {
+  const groups = attemptGroups(settings, slots.length);
   const weighted = groups.filter(({ clusters }) => clusters.length > 1);
   const [total = 0, ...others] = [...new Set(weighted.map(totalOf))];
   const denominator = DENOMINATORS.get(total);
@@ -39,9 +42,16 @@ export function sharesOf(settings: RouteSettings): Share[] | string {
   const shares = merged(ends.map((end) => ({ end, picks: groups.map((group) => pick(group, end - 1)) })));
   if (shares.length > MAX_SHARES) return `it would become ${shares.length} routes, more than ${MAX_SHARES}`;
   return shares.map(({ end, picks }) => ({
-    slots: picks.map((defaultCluster) => ({ defaultCluster, otherClusters: [], open: false })),
+    slots: picks.map((defaultCluster, index) => ({ ...slots[index], defaultCluster, otherClusters: [], open: false })),
     ...(end === total ? {} : { below: { numerator: end, denominator } }),
   }));
+}
+
+/** The group of each attempt that has a slot. */
+function attemptGroups(settings: RouteSettings, count: number): PriorityGroup[] {
+  const groups = groupsOf(settings);
+  const last = settings["refresh_cluster_on_retry"] === false ? 0 : groups.length - 1;
+  return Array.from({ length: count }, (_, index) => groups[Math.min(index, last)]).filter((one) => one !== undefined);
 }
 
 /** A share as a field of a route's match. */

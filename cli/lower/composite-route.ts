@@ -2,7 +2,8 @@ import type { Finding } from "../findings.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { Json } from "../yaml/scalar.js";
 import type { Composites } from "./composites.js";
-import { groupsOf, isMessage, messageJson, type RouteSettings } from "./settings.js";
+import { refreshing } from "./aggregates.js";
+import { groupsOf, isMessage, type RouteSettings } from "./settings.js";
 import type { Slot } from "./slot-tree.js";
 import { NO_HOST_CLUSTER } from "./types.js";
 
@@ -24,10 +25,12 @@ export function compositeCluster(route: Cursor, { composites }: CompositeContext
   return composites.has(cluster?.string() ?? "") ? cluster : undefined;
 }
 
-/** The names that a pick of a route may give; for a route whose requests may override the groups, any composite. */
-function pickedNames(settings: RouteSettings, { composites }: CompositeContext): string[] {
+/** The names that a pick of a route may give: those of its groups, and those that an override may name. */
+export function pickedNames(settings: RouteSettings, { composites }: CompositeContext, allowed: Allowed): string[] {
   const names = groupsOf(settings).flatMap((group) => group.clusters.map((cluster) => cluster.cluster_name));
-  return [...names, ...(overrides(settings) ? composites.names : [])];
+  if (!overrides(settings)) return names;
+  // In header form any name may come.
+  return [...names, ...(settings["slot_form"] === "HEADERS" ? composites.names : allowed)];
 }
 
 /** Whether a request's metadata may override the groups. */
@@ -41,9 +44,14 @@ export function overrides(settings: RouteSettings): boolean {
  * The settings of a route with what the module must know about the composite clusters it may meet; the same settings
  * where there are none. `refreshes` is what the route's retry policy says natively.
  */
-export function withComposites(settings: RouteSettings, context: CompositeContext, refreshes: boolean): RouteSettings {
+export function withComposites(
+  settings: RouteSettings,
+  context: CompositeContext,
+  allowed: Allowed,
+  refreshes: boolean,
+): RouteSettings {
   const { composites } = context;
-  const picked = pickedNames(settings, context);
+  const picked = pickedNames(settings, context, allowed);
   const reached = composites.reach(picked);
   if (reached.length === 0) return settings;
   const groups = overrides(settings) ? Number(settings["slots"]) : groupsOf(settings).length;
@@ -115,9 +123,9 @@ function choices(name: string, attempt: number, composites: Composites, skip: bo
 export function refreshingPolicy(route: Cursor, host: Cursor): { refreshes: boolean; policy: Json } {
   const policy = route.at("route", "retry_policy") ?? host.field("retry_policy");
   if (policy === undefined) return { refreshes: false, policy: { [REFRESH]: true } };
-  const message = messageJson(policy, []);
+  const message = policy.copy();
   const refreshes = policy.field(REFRESH)?.bool() === true;
-  return { refreshes, policy: isMessage(message) ? { ...message, [REFRESH]: true } : message };
+  return { refreshes, policy: isMessage(message) ? refreshing(message) : message };
 }
 
 /** What a route with composite clusters may not have. */

@@ -2,6 +2,8 @@ import type { Finding } from "../findings.js";
 import { snakeCase, type Cursor } from "../yaml/cursor.js";
 import type { Json } from "../yaml/scalar.js";
 import { canonicalJson, messageJson } from "./settings.js";
+import { readMember, type Member } from "./members.js";
+import type { Message } from "./route-copy.js";
 import { HTTP_PROTOCOL_OPTIONS, NO_HOST_CLUSTER, TYPE } from "./types.js";
 
 const COMPOSITE_TYPE = "envoy.clusters.composite";
@@ -33,6 +35,7 @@ export class Composites {
   /** What `candidates` found before; a list that is being made is empty, so that a cycle ends. */
   private readonly lists = new Map<string, string[]>();
   private readonly clusters = new Map<string, Cursor>();
+  private readonly members = new Map<string, Member>();
 
   /** @param closed No cluster can join at run time, so that a name that is not there now never will be. */
   constructor(
@@ -68,6 +71,28 @@ export class Composites {
   /** The offsets at which the definitions start. */
   get offsets(): Set<number> {
     return new Set([...this.definitions.values()].map(({ cluster }) => cluster.offset));
+  }
+
+  clusterNamed(name: string): Cursor | undefined {
+    return this.clusters.get(name);
+  }
+
+  /** What the file says of the hosts of a cluster; undefined where it does not have the cluster. */
+  member(name: string): Member | undefined {
+    const cluster = this.clusters.get(name);
+    const known = this.members.get(name);
+    if (cluster === undefined || known !== undefined) return known;
+    const member = readMember(cluster);
+    this.members.set(name, member);
+    return member;
+  }
+
+  /** The message of a composite cluster; undefined for a name that is none. */
+  definition(name: string): Message | undefined {
+    const cluster = this.definitions.get(name)?.cluster;
+    if (cluster === undefined) return undefined;
+    const fields = cluster.entries().map(({ key, value }) => [snakeCase(key), value.copy()] as const);
+    return Object.fromEntries(fields.filter(([key]) => key !== "@type"));
   }
 
   /** Number of attempts that have a cluster; 0 for a name that is no composite cluster. */
@@ -120,10 +145,15 @@ export class Composites {
     });
   }
 
-  /** Reports definitions that Envoy refuses, or that would lose something. */
-  check(findings: Finding[]): void {
+  /**
+   * Reports definitions that Envoy refuses, or that would lose something.
+   * @param losing Composite clusters whose own settings are not in force for some route.
+   */
+  check(losing: ReadonlySet<string>, findings: Finding[]): void {
     for (const [name, definition] of this.definitions) {
       findings.push(...definitionFindings(name, definition), ...this.cycleFindings(name, definition));
+      if (!losing.has(name)) continue;
+      findings.push(...ownRetryFindings(definition));
       const leaves = new Set(definition.entries.filter((entry) => !this.has(entry)));
       for (const leaf of leaves) findings.push(...this.differences(name, definition.cluster, leaf));
     }
@@ -208,14 +238,16 @@ function definitionFindings(name: string, { cluster, entries }: Definition): Fin
     }
     findings.push(...unknownFields(entry, ["name"]));
   });
-  const retries = cluster.at("typed_extension_protocol_options", HTTP_PROTOCOL_OPTIONS, "retry_policy");
-  if (retries !== undefined) {
-    findings.push(retries.finding("expected the retry_policy of a composite cluster on its routes, found it here"));
-  }
   const config = cluster.at("cluster_type", "typed_config");
   if (config !== undefined) findings.push(...unknownFields(config, ["@type", "clusters"]));
   if (name === "") findings.push(cluster.findingBelow(["name"], "expected the name of a cluster, found none"));
   return findings;
+}
+
+function ownRetryFindings({ cluster }: Definition): Finding[] {
+  const retries = cluster.at("typed_extension_protocol_options", HTTP_PROTOCOL_OPTIONS, "retry_policy");
+  if (retries === undefined) return [];
+  return [retries.finding("expected the retry_policy of a composite cluster on its routes, found it here")];
 }
 
 function unknownFields(message: Cursor, known: readonly string[]): Finding[] {

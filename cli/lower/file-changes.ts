@@ -7,11 +7,12 @@ import type { Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import { adminCluster } from "./admin.js";
 import type { Clusters } from "./clusters.js";
+import { aggregateClusters, keepOnHealthyHosts, losingComposites } from "./composite-clusters.js";
 import { otherUses } from "./composite-uses.js";
 import type { Composites } from "./composites.js";
 import { changeItems } from "./lists.js";
 import type { ModuleSource } from "./options.js";
-import type { PriorityGroupRoute } from "./priority-group.js";
+import type { PreparedRoute, PriorityGroupRoute } from "./priority-group.js";
 import { addProbe, PROBE_EXTENSION, probeCluster, probeListener } from "./probe.js";
 import { NO_HOST_CLUSTER, TYPE } from "./types.js";
 import { moduleCluster } from "./wasm-filter.js";
@@ -59,11 +60,13 @@ export class FileChanges {
   }
 
   /** Nothing names the composite clusters any more, and Envoy before 1.37 does not know their type. */
-  replaceComposites(known: ReadonlySet<number>): void {
+  replaceComposites(known: ReadonlySet<number>, routes: readonly PreparedRoute[]): void {
     if (this.composites.isEmpty) return;
-    this.composites.check(this.output.findings);
+    const deliveries = routes.flatMap(({ composites }) => composites ?? []);
+    this.composites.check(losingComposites(routes, this.composites), this.output.findings);
     this.output.findings.push(...otherUses(this.root, this.composites, known));
-    this.added.push(noHostCluster());
+    this.added.push(noHostCluster(), ...aggregateClusters(deliveries, this.composites));
+    keepOnHealthyHosts(deliveries, this.composites, this.output.editor);
     for (const site of this.resources.connectionManagers) {
       if (site.dynamicRoutes) this.output.warnings.push(site.manager.finding(DYNAMIC_ROUTES));
     }

@@ -118,7 +118,7 @@ class Planner {
     if (this.upstream.wire(this.plan.editor)) this.plan.usesModule = true;
     if (cursorAt(this.program.origin).source.text.includes(HOLD_FILTER)) this.plan.usesModule = true;
     if (this.plan.usesModule) this.changes.addModuleCluster(this.options.module, this.clusters);
-    this.changes.replaceComposites(this.known);
+    this.changes.replaceComposites(this.known, this.plan.routes);
     this.changes.write();
     this.changes.rejectUnknownPlaces(this.known);
   }

@@ -17,6 +17,7 @@ import {
   type Allowed,
   type CompositeContext,
 } from "./composite-route.js";
+import { deliverComposites, type CompositeDelivery } from "./aggregate-route.js";
 import { hashPolicies } from "./hash-policy.js";
 import {
   groupsOf,
@@ -59,6 +60,8 @@ export interface PreparedRoute {
   settings: RouteSettings;
   /** Everything that an attempt may take, whatever the request. */
   slots: Slot[];
+  /** How its composite clusters are delivered; undefined where it can meet none. */
+  composites?: CompositeDelivery;
   /** What the route's retry policy becomes, where it has to change. */
   retryPolicy?: Json;
 }
@@ -104,18 +107,39 @@ export function prepareRoute(
   const base =
     use.field === CLUSTER ? clusterSettings(route, use, known) : specifierSettings(route, use, known, findings);
   const retries = host === undefined ? undefined : refreshingPolicy(route, host);
-  const settings = withComposites(base, context, retries?.refreshes ?? true);
+  const refreshes = retries?.refreshes ?? true;
+  const hostPriority = host?.at("retry_policy", "retry_priority") !== undefined;
+  const composites = deliverComposites(base, {
+    ...context,
+    route,
+    allowed: around.allowed,
+    usesUpstreamRole: form === "ONE_SLOT" || rereads,
+    retryPriority: hostPriority && route.at("route", "retry_policy") === undefined,
+    refreshes,
+  });
+  const aggregated = composites?.form === "AGGREGATE";
+  const settings = aggregated ? composites.settings : withComposites(base, context, around.allowed, refreshes);
+  if (composites?.form === "REFUSED") findings.push(use.specifier.finding(refusal(composites.because)));
   const prepared: PreparedRoute = {
     route,
     use,
     form,
     rereads: overrides(settings) && settings["read_metadata_per_attempt"] === true,
     settings,
-    slots: slotsOf(settings, context, around.allowed),
+    slots: aggregated ? composites.slots : slotsOf(settings, context, around.allowed),
+    ...(composites === undefined ? {} : { composites }),
   };
-  if (host === undefined || settings === base) return prepared;
+  if (host === undefined || composites === undefined) return prepared;
   findings.push(...compositeRouteFindings(route, host, settings, context));
   return retries === undefined ? prepared : { ...prepared, retryPolicy: retries.policy };
+}
+
+function refusal(because: string): string {
+  return (
+    "expected composite clusters of which the proxy can tell beforehand whether they have a host, found one of which it " +
+    `cannot: ${because}. Write availability: AGGREGATE into filter_metadata.attempt_router of the route's metadata to ` +
+    "skip what has no healthy host at all, where the clusters of the composite have hosts of their own"
+  );
 }
 
 /** The route in the form that was chosen for it. */

@@ -17,6 +17,8 @@ export interface Slot {
   otherClusters: readonly string[];
   /** Anything may be written, and what is not in `otherClusters` fails the request, as native Envoy has it. */
   open: boolean;
+  /** By the name that is written, the cluster that stands in its place at this attempt; the others stand for themselves. */
+  instead?: { readonly [name: string]: string };
 }
 
 type Matcher = { [key: string]: Json };
@@ -82,9 +84,10 @@ function attemptMatcher(later: Matcher[], otherwise: Json): Matcher {
 }
 
 function slotMatcher(key: string, slot: Slot): Matcher {
-  const fallback = { on_no_match: clusterAction(slot.defaultCluster) };
+  const actionOf = (name: string) => clusterAction(slot.instead?.[name] ?? name);
+  const fallback = { on_no_match: actionOf(slot.defaultCluster) };
   if (slot.otherClusters.length === 0 && !slot.open) return fallback;
-  const map = Object.fromEntries(slot.otherClusters.map((cluster) => [cluster, clusterAction(cluster)]));
+  const map = Object.fromEntries(slot.otherClusters.map((cluster) => [cluster, actionOf(cluster)]));
   const input = { name: "slot", typed_config: { "@type": TYPE.filterStateInput, key } };
   const tree = { matcher_tree: { input, exact_match_map: { map } } };
   if (!slot.open) return { ...tree, ...fallback };

@@ -25,6 +25,7 @@ export const TYPE = {
   routeList: `${GOOGLE}envoy.config.route.v3.RouteList`,
   allowListedRoutes: `${GOOGLE}envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig`,
   compositeCluster: `${GOOGLE}envoy.extensions.clusters.composite.v3.ClusterConfig`,
+  aggregateCluster: `${GOOGLE}envoy.extensions.clusters.aggregate.v3.ClusterConfig`,
   internalListener: `${GOOGLE}envoy.extensions.bootstrap.internal_listener.v3.InternalListener`,
   rbac: `${GOOGLE}envoy.extensions.filters.http.rbac.v3.RBAC`,
   filterConfig: `${GOOGLE}envoy.config.route.v3.FilterConfig`,

@@ -97,6 +97,13 @@ export class Cursor {
     return jsonValue(this.node, (alias) => this.source.resolve(alias));
   }
 
+  /** The value with aliases and merge keys written out; keys are kept as written. */
+  copy(): Json {
+    if (this.seq !== undefined) return this.items().map((item) => item.copy());
+    if (this.map === undefined) return this.json();
+    return Object.fromEntries(this.entries().map(({ key, value }) => [key, value.copy()]));
+  }
+
   /** The `@type` of an Any, or undefined. */
   type(): string | undefined {
     return this.field("@type")?.string();

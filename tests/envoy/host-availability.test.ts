@@ -204,7 +204,7 @@ function bootstrap(settings: unknown, admin: Json, clusters: Json[]): Json {
   const retry_policy = { retry_on: "5xx", num_retries: 1, retry_back_off: { base_interval: "0.002s" } };
   const route = {
     match: { prefix: "/" },
-    metadata: { filter_metadata: { attempt_router: settings } },
+    metadata: { filter_metadata: { attempt_router: { availability: "PROBE", ...(settings as Json) } } },
     route: { cluster: "tiers", retry_policy },
   };
   const manager = {

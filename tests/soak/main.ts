@@ -43,7 +43,7 @@ const COMPOSITE = "type.googleapis.com/envoy.extensions.clusters.composite.v3.Cl
 
 const CLUSTER = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
-const mode = values.admin ? { availability: "ADMIN" } : {};
+const mode = { availability: values.admin ? "ADMIN" : "PROBE" };
 
 type Json = Record<string, unknown>;
 

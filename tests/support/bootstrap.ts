@@ -16,6 +16,7 @@ export interface AccessLogLine {
   flags: string;
   details: string | null;
   route: string | null;
+  cluster: string | null;
   attempts: number;
 }
 
@@ -62,6 +63,7 @@ function accessLog(): Config {
     flags: "%RESPONSE_FLAGS%",
     details: "%RESPONSE_CODE_DETAILS%",
     route: "%ROUTE_NAME%",
+    cluster: "%UPSTREAM_CLUSTER%",
     attempts: "%UPSTREAM_REQUEST_ATTEMPT_COUNT%",
   };
   const typed = {

@@ -44,6 +44,8 @@ export interface RequestSpec {
 export interface ObserveSpec {
   flags?: boolean;
   details?: boolean;
+  /** `%UPSTREAM_CLUSTER%`. */
+  cluster?: boolean;
   body?: boolean;
   response_headers?: string[];
   /** Headers and pseudo headers as each hop received them. */
@@ -64,6 +66,7 @@ export interface Outcome {
   body?: string;
   flags?: string[];
   details?: string[];
+  cluster?: string[];
   response_headers?: Record<string, string | null>;
   upstream_headers?: Record<string, string | null>[];
 }

@@ -162,6 +162,7 @@ function outcomeOf(trace: Trace, test: Case, index: number): Outcome {
   if (observe.body === true) outcome.body = abridged(response.body);
   if (observe.flags === true) outcome.flags = log.map((line) => line.flags);
   if (observe.details === true) outcome.details = log.map((line) => line.details ?? "");
+  if (observe.cluster === true) outcome.cluster = log.map((line) => line.cluster ?? "");
   if (observe.response_headers) outcome.response_headers = pick(response.headers, observe.response_headers);
   const names = observe.upstream_headers;
   if (names) outcome.upstream_headers = direct.map((hop) => pick(headersOf(hop), names));
@@ -222,7 +223,12 @@ export function comparableTraces(test: Case, result: LegResult): unknown[] {
 }
 
 function comparableTrace({ response, hops, log }: Trace): unknown {
-  const lines = log.map((line) => ({ ...line, route: line.route?.replace(/@ar-[0-9a-f]{16}$/, "") ?? "" }));
+  // The cluster only where a case records it: that of a redirected request differs.
+  const lines = log.map((line) => ({
+    ...line,
+    cluster: undefined,
+    route: line.route?.replace(/@ar-[0-9a-f]{16}$/, "") ?? "",
+  }));
   const seen = hops.map(({ upstream, method, path, headers, body }) => {
     const kept = headers
       .filter(([name]) => !VOLATILE.has(name) && !name.startsWith(OWN_HEADERS))

@@ -5,4 +5,5 @@
 export enum Availability {
   PROBE = 0,
   ADMIN = 1,
+  AGGREGATE = 2,
 }
