@@ -109,6 +109,21 @@ export const ROWS: Row[] = [
     const parts = { specifiers: timeoutOverrides(10, when) };
     return row(`lowered, ten specifiers that ${how}`, "plain cluster", loweredOf(PLAIN, parts));
   }),
+  // The answer is text, which goes to the client with its first byte.
+  ...RETRIES.slice(0, 2).map(({ suffix, fails }) => {
+    const parts = { fails, settings: { hold_response: { errors: [{ event: "error", status: 529 }] } } };
+    return row(
+      `held, single clusters${suffix}`,
+      `native, single clusters${suffix}`,
+      loweredOf(priorityGroups(SINGLE), parts),
+    );
+  }),
+  row(
+    "held elsewhere, route without settings",
+    "native, route without settings",
+    loweredOf(priorityGroups(SINGLE), { settings: { hold_response: {} } }),
+    "/plain",
+  ),
 ];
 
 // An earlier filter keeps `lower` from writing a filter for each chain.
