@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { checkCommand } from "./commands/check.js";
 import { explainCommand } from "./commands/explain.js";
 import { lowerCommand } from "./commands/lower.js";
 import { flushed } from "./files.js";
@@ -19,13 +20,16 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
     .exitOverride()
     .version(version)
     .showHelpAfterError("(add --help for the usage)");
-  for (const command of [lowerCommand(io), explainCommand(io)]) {
+  // What was asked was done, and what came out is that the input is wrong.
+  const outcome = { failed: false };
+  const fail = (): void => void (outcome.failed = true);
+  for (const command of [lowerCommand(io), checkCommand(io, fail), explainCommand(io)]) {
     program.addCommand(command.copyInheritedSettings(program));
   }
   try {
     const code = await parse(program, args);
     await flushed(io);
-    return code;
+    return code === 0 && outcome.failed ? 1 : code;
   } catch (error) {
     if (error instanceof MissingModuleError) {
       io.stderr.write(`error: ${error.message}\n`);

@@ -1,9 +1,12 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { CheckFinding } from "../check/check.js";
+import { checkProgram } from "../check/run.js";
 import { formatFinding } from "../findings.js";
 import { readInput, writeOutput } from "../files.js";
 import { lower, type FailurePolicy, type LowerOptions } from "../lower.js";
 import type { Io } from "../io.js";
 import { writePlaced } from "../paint.js";
+import { readProgram } from "../read/program.js";
 
 interface Flags {
   output?: string;
@@ -69,6 +72,13 @@ async function run(io: Io, input: string, flags: Flags, command: Command): Promi
   await writeOutput(flags.output, result.text, io);
   if (result.text === text) writePlaced(io, `${file}:1:1: ${NOTHING_TO_LOWER}`, true);
   for (const warning of result.warnings) writePlaced(io, formatFinding(warning), true);
+  for (const finding of checkProgram(readProgram(file, text), text)) {
+    if (finding.severity !== "info") writePlaced(io, noteOf(finding), true);
+  }
+}
+
+function noteOf({ file, line, column, message, code }: CheckFinding): string {
+  return `${file}:${line}:${column}: ${message} [${code}]`;
 }
 
 function toOptions(file: string, flags: Flags): LowerOptions {

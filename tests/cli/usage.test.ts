@@ -3,11 +3,14 @@ import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { run } from "./support.js";
 
-test.each([["--help"], ["lower", "--help"], ["explain", "--help"]])("the usage text of %j %j", async (...args) => {
-  const { code, stdout, stderr } = await run(args);
-  expect([code, stderr]).toEqual([0, ""]);
-  expect(stdout).toMatchSnapshot();
-});
+test.each([["--help"], ["lower", "--help"], ["check", "--help"], ["explain", "--help"]])(
+  "the usage text of %j %j",
+  async (...args) => {
+    const { code, stdout, stderr } = await run(args);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatchSnapshot();
+  },
+);
 
 describe("wrong usage exits with 2, writes the reason and no output", () => {
   const hex = "ab".repeat(32);
@@ -24,6 +27,8 @@ describe("wrong usage exits with 2, writes the reason and no output", () => {
     ["lower", "-", "--wasm-remote", "modules.test", "--sha256", hex],
     ["lower", "-", "--wasm-remote", "https://modules.test/a.wasm", "--sha256", hex, "--wasm", "a.wasm"],
     ["lower", "-", "--wasm-cluster", "modules"],
+    ["check"],
+    ["check", "-", "--format", "xml"],
     ["explain", "-"],
     ["explain", "-", "--path", "/", "--status", "99"],
     ["explain", "-", "--path", "/", "--header", "x"],

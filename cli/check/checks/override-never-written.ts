@@ -1,0 +1,27 @@
+import type { Check } from "../check.js";
+import { quoted } from "../context.js";
+
+export const overrideNeverWritten: Check = {
+  code: "override-never-written",
+  severity: "warning",
+  title: "an override that no filter writes",
+  why: "override_metadata_namespace reads dynamic metadata: where no filter before the router can write any, the configured groups always count",
+  find(context) {
+    return context.fallbacks.flatMap(({ attempts, managers }) => {
+      const { override } = attempts;
+      if (override === undefined || managers.length === 0) return [];
+      const filters = managers.flatMap((manager) => manager.chain?.filters ?? []);
+      if (filters.some(({ name, type }) => !SILENT.some((word) => `${name} ${type ?? ""}`.includes(word)))) return [];
+      return [
+        {
+          at: override,
+          message: `no HTTP filter writes metadata ${quoted(override.value)}`,
+          fix: "put a filter that writes it before the router, such as ext_proc, lua or set_metadata, or leave the field out",
+        },
+      ];
+    });
+  },
+};
+
+/** Filters that write no metadata which they were not told to. */
+const SILENT = ["router", "cors", "fault", "buffer", "health_check", "compressor", "attempt_router", "csrf", "gzip"];
