@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { checkCommand } from "./commands/check.js";
 import { explainCommand } from "./commands/explain.js";
 import { lowerCommand } from "./commands/lower.js";
+import { testCommand } from "./commands/test.js";
 import { flushed } from "./files.js";
 import { InputError, formatFinding } from "./findings.js";
 import type { Io } from "./io.js";
@@ -23,7 +24,7 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
   // What was asked was done, and what came out is that the input is wrong.
   const outcome = { failed: false };
   const fail = (): void => void (outcome.failed = true);
-  for (const command of [lowerCommand(io), checkCommand(io, fail), explainCommand(io)]) {
+  for (const command of [lowerCommand(io), checkCommand(io, fail), explainCommand(io), testCommand(io, fail)]) {
     program.addCommand(command.copyInheritedSettings(program));
   }
   try {

@@ -1,11 +1,12 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import picocolors from "picocolors";
 import { explain, type Question } from "../explain/explain.js";
+import { renderHtml } from "../explain/html.js";
 import { ModulePicks } from "../explain/module-picks.js";
 import { renderExplanation } from "../explain/render.js";
 import { inOrder, readAnswer, type Answer, type ExplainedRequest } from "../explain/request.js";
 import { PlaceError } from "../explain/resolve.js";
-import { readInput } from "../files.js";
+import { readInput, writeOutput } from "../files.js";
 import { InputError } from "../findings.js";
 import type { Io } from "../io.js";
 import type { Json, JsonMessage } from "../model/index.js";
@@ -27,6 +28,7 @@ interface Flags {
   routeConfig?: string;
   wasm?: string;
   format: "text" | "json";
+  html?: string;
 }
 
 const EXAMPLES = `
@@ -36,6 +38,7 @@ Examples:
   $ attempt-router explain native.yaml --path /v1/messages --status 429,200
   $ attempt-router explain native.yaml --path /v1/messages --header 'x-user: alice' --down provider_a
   $ attempt-router explain native.yaml --path /v1/messages --metadata chain.json --random 7 --format json
+  $ attempt-router explain native.yaml --path /v1/messages --status 429,200 --html attempts.html
 
 Exit codes: 0 done, 1 the input is wrong, 2 wrong usage.`;
 
@@ -60,6 +63,7 @@ export function explainCommand(io: Io): Command {
     .option("--route-config <name>", "the route configuration, where there are several")
     .option("--wasm <file>", "the module to run (default: the built module)")
     .addOption(new Option("--format <format>", "of the output").choices(["text", "json"]).default("text"))
+    .option("--html <file>", "also write one page with a drawing of the attempts")
     .addHelpText("after", EXAMPLES)
     .action((input: string, flags: Flags, command: Command) => run(io, input, flags, command));
 }
@@ -73,6 +77,9 @@ async function run(io: Io, input: string, flags: Flags, command: Command): Promi
     const explanation = explain(program, questionOf(flags, metadata), module);
     const colors = picocolors.createColors(io.outColors ?? false);
     const json = (): string => `${JSON.stringify(explanation, null, 2)}\n`;
+    if (flags.html !== undefined) {
+      await writeOutput(flags.html, renderHtml(explanation, `${flags.method.toUpperCase()} ${flags.path}`), io);
+    }
     io.stdout.write(flags.format === "json" ? json() : renderExplanation(explanation, colors));
   } catch (error) {
     if (!(error instanceof PlaceError)) throw error;

@@ -15,6 +15,7 @@ interface Flags {
   wasmCluster?: string;
   sha256?: string;
   attemptHeader: boolean;
+  check: boolean;
   failurePolicy: FailurePolicy;
   rds?: true;
   splitWeights?: true;
@@ -55,6 +56,7 @@ export function lowerCommand(io: Io): Command {
       "where that is the same, write a weighted chain as one route for each share of the requests",
     )
     .option("--place-before <filter>", "put the module before this HTTP filter instead of right before the router")
+    .option("--no-check", "do not note what `attempt-router check` finds")
     .addHelpText("after", EXAMPLES)
     .action((input: string, flags: Flags, command: Command) => run(io, input, flags, command));
 }
@@ -72,7 +74,7 @@ async function run(io: Io, input: string, flags: Flags, command: Command): Promi
   await writeOutput(flags.output, result.text, io);
   if (result.text === text) writePlaced(io, `${file}:1:1: ${NOTHING_TO_LOWER}`, true);
   for (const warning of result.warnings) writePlaced(io, formatFinding(warning), true);
-  for (const finding of checkProgram(readProgram(file, text), text)) {
+  for (const finding of flags.check ? checkProgram(readProgram(file, text), text) : []) {
     if (finding.severity !== "info") writePlaced(io, noteOf(finding), true);
   }
 }

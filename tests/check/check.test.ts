@@ -123,6 +123,8 @@ describe("the command", () => {
 
 test("lower notes what was found, and goes on", async () => {
   const { code, stdout, stderr } = await run(["lower", "-"], bootstrapOf({ route: { timeout: null } }));
+  const quiet = await run(["lower", "-", "--no-check"], bootstrapOf({ route: { timeout: null } }));
+  expect(quiet).toEqual({ code: 0, stdout, stderr: "" });
   expect([code, stdout !== ""]).toEqual([0, true]);
   expect(stderr).toContain(
     "note: a route with several groups has no timeout: 15 s for all attempts [default-route-timeout]",

@@ -3,7 +3,7 @@ import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { run } from "./support.js";
 
-test.each([["--help"], ["lower", "--help"], ["check", "--help"], ["explain", "--help"]])(
+test.each([["--help"], ["lower", "--help"], ["check", "--help"], ["explain", "--help"], ["test", "--help"]])(
   "the usage text of %j %j",
   async (...args) => {
     const { code, stdout, stderr } = await run(args);
@@ -30,6 +30,8 @@ describe("wrong usage exits with 2, writes the reason and no output", () => {
     ["check"],
     ["check", "-", "--format", "xml"],
     ["explain", "-"],
+    ["test"],
+    ["test", "a.test.yaml", "--format", "xml"],
     ["explain", "-", "--path", "/", "--status", "99"],
     ["explain", "-", "--path", "/", "--header", "x"],
     ["explain", "-", "--path", "/", "--random", "-1"],
