@@ -2,7 +2,7 @@
 
 import type { HeaderMatcher, Retries, RetryPolicy, RouteAction } from "../model/index.js";
 import { headerValue, type Answer, type ExplainedRequest } from "./request.js";
-import { matchHeader, matchHeaderValue } from "./values.js";
+import { matchHeader, matchHeaderLines } from "./values.js";
 
 /** What decides about retries and time for one request. Times are in milliseconds; 0: no limit. */
 export interface RetryRules {
@@ -144,9 +144,10 @@ function conditionOf(answer: Response, { conditions, statusCodes, responseHeader
   if (conditions.has("retriable-status-codes") && statusCodes.includes(status)) {
     return `retriable-status-codes with ${status}`;
   }
-  const holds = (matcher: HeaderMatcher): boolean =>
-    matchHeaderValue(matcher, matcher.name === ":status" ? String(status) : headers[matcher.name.toLowerCase()])
-      .holds === true;
+  const holds = (matcher: HeaderMatcher): boolean => {
+    const value = matcher.name === ":status" ? String(status) : headers[matcher.name.toLowerCase()];
+    return matchHeaderLines(matcher, value === undefined ? [] : [value]).holds === true;
+  };
   if (conditions.has("retriable-headers") && responseHeaders.some(holds)) return "retriable-headers";
   const grpc = headers["grpc-status"];
   return Object.keys(GRPC_CONDITIONS).find((name) => conditions.has(name) && grpc === String(GRPC_CONDITIONS[name]));

@@ -2,7 +2,7 @@
 
 import type { HeaderMatcher, Json, NamedMatcher, StringMatcher, ValueMatcher } from "../model/index.js";
 import { fullMatch } from "./regex.js";
-import { headerValue, type ExplainedRequest } from "./request.js";
+import { headerLines, type ExplainedRequest } from "./request.js";
 import { anyOf, inverted, no, unknown, yes, type Verdict } from "./verdict.js";
 
 /** Whether a string matcher takes a value; `what` names the value in the reason. */
@@ -32,27 +32,28 @@ function matchText(type: keyof typeof VERBS, text: string, value: string, ignore
 
 /** `envoy.config.route.v3.HeaderMatcher` on the headers of a request. */
 export function matchHeader(matcher: HeaderMatcher, request: ExplainedRequest): Verdict {
-  const value = headerValue(request, matcher.name);
-  return matchHeaderValue(matcher, value);
+  return matchHeaderLines(matcher, headerLines(request, matcher.name));
 }
 
-/** The same on a value that may be absent. */
-export function matchHeaderValue(matcher: HeaderMatcher, given: string | undefined): Verdict {
+/** The same on the lines of a header: one that fits is enough. */
+export function matchHeaderLines(matcher: HeaderMatcher, given: readonly string[]): Verdict {
   const { test, name, invert } = matcher;
   const what = `header ${name}`;
   if (test.type === "present") {
-    const present = given !== undefined || matcher.treatMissingAsEmpty;
+    const present = given.length > 0 || matcher.treatMissingAsEmpty;
     return inverted({ holds: present === test.present, because: `${what} is ${present ? "there" : "absent"}` }, invert);
   }
-  const value = given ?? (matcher.treatMissingAsEmpty ? "" : undefined);
+  const lines = given.length === 0 && matcher.treatMissingAsEmpty ? [""] : given;
   // Envoy inverts the result for a value that is there; an absent one matches neither way.
-  if (value === undefined) return no(`${what} is absent`);
-  if (test.type === "range") return inverted(matchRange(test, value, what), invert);
-  return inverted(matchString(test.match, value, what), invert);
+  if (lines.length === 0) return no(`${what} is absent`);
+  const verdicts = lines.map((line) =>
+    test.type === "range" ? matchRange(test, line, what) : matchString(test.match, line, what),
+  );
+  return inverted(anyOf(verdicts, what), invert);
 }
 
 function matchRange(range: { start: number; end: number }, value: string, what: string): Verdict {
-  const number = /^-?\d+$/.test(value) ? Number(value) : NaN;
+  const number = /^[+-]?\d+$/.test(value) ? Number(value) : NaN;
   const holds = number >= range.start && number < range.end;
   return { holds, because: `${what} is ${holds ? "" : "not "}in ${range.start}..${range.end}` };
 }

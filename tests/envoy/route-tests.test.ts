@@ -12,3 +12,9 @@ test.each(folders.map(({ name }) => name))("a real Envoy passes the tests of env
   const { code, stdout } = await run(["test", "--envoy", await findEnvoy(oracle), file]);
   expect([code, stdout.replace(/^ok .*\n/gm, "").replace(/^1\.\..*\n/m, "")]).toEqual([0, "TAP version 14\n"]);
 });
+
+test("and matches routes as the recorded statuses say", async () => {
+  const file = new URL("../route-tests/matching/matching.test.yaml", import.meta.url).pathname;
+  const { code, stdout } = await run(["test", "--envoy", await findEnvoy(oracle), file]);
+  expect([code, stdout.split("\n").filter((line) => /^( |not ok)/.test(line))]).toEqual([0, []]);
+});

@@ -84,6 +84,8 @@ describe("the virtual host", () => {
 });
 
 describe("the route", () => {
+  // Each was run on Envoy 1.40, too.
+  const lines = (...values: string[]) => values.map((value): [string, string] => ["a", value]);
   const match = (text: string): string =>
     `\n  - {match: ${text}, direct_response: {status: 299}}\n  - {match: {prefix: ""}, direct_response: {status: 200}}`;
   const holds = (text: string, request: Partial<ExplainedRequest> = {}): boolean =>
@@ -109,6 +111,15 @@ describe("the route", () => {
     ["{prefix: /, headers: [{name: ':method', string_match: {exact: POST}}]}", { method: "POST" }, true],
     ["{prefix: /, query_parameters: [{name: q, string_match: {exact: '1'}}]}", { path: "/?p=2&q=1" }, true],
     ["{prefix: /, query_parameters: [{name: q, present_match: true}]}", { path: "/?p=2" }, false],
+    ["{prefix: /, headers: [{name: a, string_match: {exact: '2'}}]}", { headers: lines("1", "2") }, true],
+    ["{prefix: /, headers: [{name: a, string_match: {exact: '1,2'}}]}", { headers: lines("1", "2") }, false],
+    [
+      "{prefix: /, headers: [{name: a, string_match: {exact: '2'}, invert_match: true}]}",
+      { headers: lines("1", "2") },
+      false,
+    ],
+    ["{prefix: /, headers: [{name: a, range_match: {start: 1, end: 10}}]}", { headers: lines("+5") }, true],
+    ["{prefix: /, headers: [{name: a, range_match: {start: 1, end: 10}}]}", { headers: lines("10") }, false],
     ["{prefix: /, grpc: {}}", { headers: [["content-type", "application/grpc+proto"]] }, true],
     ["{prefix: /, grpc: {}}", { headers: [["content-type", "application/grpc-web"]] }, false],
     ["{prefix: /, runtime_fraction: {default_value: {numerator: 30}}}", { random: 129n }, true],

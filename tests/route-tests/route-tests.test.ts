@@ -14,6 +14,11 @@ test.each(folders.map(({ name }) => name))("the tests of envoy-config/%s pass", 
   expect(stdout).toMatch(/^TAP version 14\n1\.\.\d+\nok 1 - /);
 });
 
+test("routes are matched as native Envoy matched them", async () => {
+  const { code, stdout } = await run(["test", new URL("matching/matching.test.yaml", import.meta.url).pathname]);
+  expect([code, stdout.split("\n").filter((line) => /^( |not ok)/.test(line))]).toEqual([0, []]);
+});
+
 const folder = mkdtempSync(join(tmpdir(), "route-tests-"));
 writeFileSync(join(folder, "native.yaml"), bootstrapOf({ groups: { one: ["a", 3, "b", 1], two: ["c"] } }));
 
