@@ -7,8 +7,8 @@ import { Kind, Value } from "../settings/value";
 import { JsonCondition, Rule, Shape } from "./rules";
 import { HoldSettings, MAX_ERRORS, Until } from "./settings";
 
-/** More than fits into one read of a connection is never needed, and it is held for every stream. */
-const MAX_BYTES: u32 = 1 << 20;
+/** It is held for every stream at the same time, and a module that runs out of memory fails them all. */
+const MAX_BYTES: u32 = 1 << 18;
 const MAX_RULES: i32 = 64;
 const LOWEST_STATUS: u32 = 400;
 const HIGHEST_STATUS: u32 = 599;
