@@ -13,7 +13,6 @@ import { CLUSTER_NAME, RESPONSE_CODE_DETAILS } from "../host/names";
 import { Poller } from "./poller";
 import { Prober } from "./prober";
 
-const NO_HEALTHY_UPSTREAM = encode("no_healthy_upstream");
 const CLUSTER_NOT_FOUND = encode("cluster_not_found");
 
 /** The clusters that the composites of this VM's routes list. */
@@ -49,12 +48,12 @@ export function onCallResponse(host: Host, token: u32, headers: u32, bodySize: u
 }
 
 /**
- * Learns from a 503 on its way to the client: one that the proxy made itself because a cluster has no host, or does not
- * exist, tells so sooner than asking does.
+ * Learns from a 503 on its way to the client: one that the proxy made itself because a cluster does not exist tells so sooner
+ * than asking does. That a request found no host may hang on the request, and so says nothing about the cluster.
  */
 export function learnFromUnavailable(host: Host): void {
   if (!host.property(RESPONSE_CODE_DETAILS, value)) return;
-  const hasNone = value.equals(NO_HEALTHY_UPSTREAM) || value.equals(CLUSTER_NOT_FOUND);
+  const hasNone = value.equals(CLUSTER_NOT_FOUND);
   host.release(value);
   if (!hasNone || !host.property(CLUSTER_NAME, value)) return;
   const candidate = candidates.findWatched(value);

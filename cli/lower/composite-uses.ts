@@ -1,6 +1,8 @@
 import type { Finding } from "../findings.js";
 import { snakeCase, type Cursor } from "../yaml/cursor.js";
+import { routesOf, type Resources } from "../read/resources.js";
 import type { Composites } from "./composites.js";
+import { METADATA_NAMESPACE } from "./types.js";
 
 const GUARD = "envoy.reloadable_features.composite_cluster_skip_clusters_without_hosts";
 
@@ -49,6 +51,27 @@ export function otherUses(root: Cursor, composites: Composites, known: ReadonlyS
   walk(root, "", "");
   return findings;
 }
+
+/**
+ * Reports the routes whose header may name a composite cluster: such a route keeps every attempt on the cluster of the first.
+ * A route that lists in `allowed_clusters` what its header may name is taken by its word.
+ */
+export function byHeader(resources: Resources, composites: Composites): Finding[] {
+  const sites = [...resources.connectionManagers.flatMap((site) => site.routeConfigs), ...resources.looseRouteConfigs];
+  const routes = sites.flatMap(({ config }) => config.list("virtual_hosts").flatMap(routesOf));
+  const found = new Map<number, Finding>();
+  for (const route of routes) {
+    const header = route.at("route", "cluster_header");
+    const allowed = route.at("metadata", "filter_metadata", METADATA_NAMESPACE, "allowed_clusters");
+    const safe = allowed?.seq !== undefined && !allowed.items().some((name) => composites.has(name.string() ?? ""));
+    if (header !== undefined && !safe) found.set(header.offset, header.finding(BY_HEADER));
+  }
+  return [...found.values()];
+}
+
+const BY_HEADER =
+  "expected no cluster_header that may name a composite cluster, whose attempts it could not tell apart, found one. Write " +
+  "the clusters that the header may name as allowed_clusters into filter_metadata.attempt_router of the route's metadata";
 
 /** `parent` is the field that holds the message or list in which `field` stands. */
 function namesCluster(field: string, parent: string): boolean {

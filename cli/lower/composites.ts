@@ -87,6 +87,13 @@ export class Composites {
     return member;
   }
 
+  /** The clusters of composite clusters that have upstream filters of their own, or may have some: those not in the file. */
+  get guarded(): string[] {
+    const entries = [...this.definitions.values()].flatMap((definition) => definition.entries);
+    const leaves = [...new Set(entries)].filter((name) => name !== "" && !this.has(name));
+    return leaves.filter((name) => this.member(name)?.filters ?? this.exists(name));
+  }
+
   /** The message of a composite cluster; undefined for a name that is none. */
   definition(name: string): Message | undefined {
     const cluster = this.definitions.get(name)?.cluster;

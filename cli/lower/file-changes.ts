@@ -8,12 +8,13 @@ import type { Json } from "../yaml/scalar.js";
 import { adminCluster } from "./admin.js";
 import type { Clusters } from "./clusters.js";
 import { aggregateClusters, keepOnHealthyHosts, losingComposites } from "./composite-clusters.js";
-import { otherUses } from "./composite-uses.js";
+import { byHeader, otherUses } from "./composite-uses.js";
+import { isMessage } from "./settings.js";
 import type { Composites } from "./composites.js";
 import { changeItems } from "./lists.js";
 import type { ModuleSource } from "./options.js";
 import type { PreparedRoute, PriorityGroupRoute } from "./priority-group.js";
-import { addProbe, PROBE_EXTENSION, probeCluster, probeListener } from "./probe.js";
+import { addProbe, guardCluster, PROBE_EXTENSION, probeCluster, probeListener } from "./probe.js";
 import { NO_HOST_CLUSTER, TYPE } from "./types.js";
 import { moduleCluster } from "./wasm-filter.js";
 
@@ -42,12 +43,13 @@ export class FileChanges {
   addAvailability(modes: ReadonlySet<string | undefined>): void {
     if (modes.has("ADMIN")) this.added.push(adminCluster(this.root, this.output.findings));
     if (!modes.has("PROBE")) return;
-    if (this.resources.kind === "bootstrap") addProbe(this.root, this.output.editor);
+    const { guarded } = this.composites;
+    if (this.resources.kind === "bootstrap") addProbe(this.root, guarded, this.output.editor);
     else {
-      this.addedResources.push({ "@type": TYPE.listener, ...(probeListener() as object) });
+      this.addedResources.push({ "@type": TYPE.listener, ...(probeListener(guarded) as object) });
       this.output.warnings.push(this.root.finding(NO_BOOTSTRAP));
     }
-    this.added.push(probeCluster());
+    this.added.push(probeCluster(), ...guarded.map(guardCluster));
   }
 
   addModuleCluster(module: ModuleSource, clusters: Clusters): void {
@@ -64,7 +66,10 @@ export class FileChanges {
     if (this.composites.isEmpty) return;
     const deliveries = routes.flatMap(({ composites }) => composites ?? []);
     this.composites.check(losingComposites(routes, this.composites), this.output.findings);
-    this.output.findings.push(...otherUses(this.root, this.composites, known));
+    this.output.findings.push(
+      ...otherUses(this.root, this.composites, known),
+      ...byHeader(this.resources, this.composites),
+    );
     this.added.push(noHostCluster(), ...aggregateClusters(deliveries, this.composites));
     keepOnHealthyHosts(deliveries, this.composites, this.output.editor);
     for (const site of this.resources.connectionManagers) {
@@ -80,6 +85,7 @@ export class FileChanges {
       this.output.findings.push(...[...indexes].flatMap((index) => this.loneComposite(index)));
       return;
     }
+    this.rejectReserved();
     const removed = new Set([...indexes].map((index) => list.indexes[index] ?? -1));
     if (removed.size + this.added.length === 0) return;
     const clusters = this.added.map((cluster) =>
@@ -112,6 +118,17 @@ export class FileChanges {
           ? "a priority-group specifier only where a route can be lowered, and as its own @type, found one here"
           : `the @type ${TYPE.priorityGroup}, found ${misspelt}`;
       this.output.findings.push(this.root.source.finding(offset, path, `expected ${expected}`));
+    }
+  }
+
+  /** Envoy refuses two clusters of one name. */
+  private rejectReserved(): void {
+    const names = new Set(this.added.map((cluster) => (isMessage(cluster) ? cluster["name"] : undefined)));
+    for (const cluster of this.resources.clusters) {
+      const name = cluster.field("name");
+      const text = name?.string();
+      if (name === undefined || text === undefined || !names.has(text)) continue;
+      this.output.findings.push(name.finding(`"${text}" is reserved: give this cluster another name`));
     }
   }
 

@@ -123,16 +123,39 @@ describe.each(versions)("Envoy %s", (version) => {
     expect((await get()).hops).toEqual(["b"]);
   });
 
-  test("learns from its own 503 before it asks again", async () => {
+  test("does not take the 503 of one request for a fact about the cluster", async () => {
     const { envoy } = await start(version, { b: 200, first: 200 }, () => [
       composite(["eds", "b"], { availability_interval_ms: 60_000 }),
       edsCluster("eds"),
     ]);
     expect((await get()).response.status).toBe(503);
-    expect(await envoy.admin.stat(SIGNAL)).toBe(1);
-    expect((await get()).hops).toEqual(["b"]);
+    expect(await envoy.admin.stat(SIGNAL)).toBe(0);
     writeEndpoints("eds", [port("first")]);
-    expect(await envoy.admin.stat(HAS_HOST)).toBe(0);
+    await envoy.admin.waitForStat("cluster.eds.membership_total", (hosts) => hosts === 1);
+    expect((await get()).hops).toEqual(["first"]);
+  });
+
+  test("sends nothing to a cluster with upstream filters of its own", async () => {
+    const { envoy } = await start(
+      version,
+      { b: 200, first: 200 },
+      () => {
+        const { settings, ...chain } = composite(["filtered", "b"], { availability_interval_ms: 10 });
+        const own = ownFilters();
+        return [
+          { ...chain, ...own, settings },
+          { ...staticCluster("filtered", [port("first")]), ...own },
+        ];
+      },
+      { address: ANY_PORT },
+      ownFilters(),
+    );
+    await awaitRound(envoy.admin);
+    await awaitRound(envoy.admin);
+    expect(await envoy.admin.stat(HAS_HOST)).toBeGreaterThan(0);
+    expect(await envoy.admin.stat("cluster.filtered.upstream_cx_total")).toBe(0);
+    expect(await envoy.admin.stat("cluster.filtered.upstream_rq_total")).toBe(0);
+    expect((await get()).hops).toEqual(["first"]);
   });
 
   test("reads the admin interface instead where the route says so", async () => {
@@ -186,10 +209,14 @@ async function start(
   specs: Record<string, UpstreamSpec>,
   clusters: () => Json[],
   admin: Json = { address: ANY_PORT },
+  ofEveryCluster: Json = {},
 ): Promise<Serving> {
   serving = await Serving.start(version, specs, (upstreams) => {
     upstreamsOf = upstreams;
-    const others = Object.keys(specs).map((name) => staticCluster(name, [upstreams.port(name)]));
+    const others = Object.keys(specs).map((name) => ({
+      ...staticCluster(name, [upstreams.port(name)]),
+      ...ofEveryCluster,
+    }));
     const [first, ...rest] = clusters();
     const { settings, ...definition } = first ?? {};
     const text = stringify(bootstrap(settings, admin, [...others, ...rest, definition]), {
@@ -231,6 +258,18 @@ function composite(names: string[], settings: Json = {}): Json {
     },
     settings,
   };
+}
+
+/** Upstream filters that stand in the place of the router's, and so of those that refuse a probe. */
+function ownFilters(): Json {
+  const options = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+  const http_filters = [
+    { name: "mutation", typed_config: { "@type": `${HTTP}.header_mutation.v3.HeaderMutation` } },
+    { name: "codec", typed_config: { "@type": `${HTTP}.upstream_codec.v3.UpstreamCodec` } },
+  ];
+  const explicit_http_config = { http_protocol_options: {} };
+  const typed = { "@type": `type.googleapis.com/${options}`, explicit_http_config, http_filters };
+  return { typed_extension_protocol_options: { [options]: typed } };
 }
 
 function edsCluster(name: string): Json {

@@ -164,12 +164,12 @@ describe("the configuration", () => {
   });
 });
 
-describe("a response that the proxy made because there is no host", () => {
+describe("a response that the proxy made because there is no cluster", () => {
   test("marks the cluster at once", () => {
     const host = new FakeHost();
     known.watch(known.named(encode("gone")));
     host.status = "503";
-    host.set("response.code_details", "no_healthy_upstream");
+    host.set("response.code_details", "cluster_not_found");
     host.set("xds.cluster_name", "gone");
     onResponse(host);
     expect(stateOf(known, "gone")).toBe(HostState.NO_HOST);
@@ -184,8 +184,10 @@ describe("a response that the proxy made because there is no host", () => {
     host.set("response.code_details", "via_upstream");
     host.set("xds.cluster_name", "busy");
     onResponse(host);
-    host.status = "200";
     host.set("response.code_details", "no_healthy_upstream");
+    onResponse(host);
+    host.status = "200";
+    host.set("response.code_details", "cluster_not_found");
     onResponse(host);
     expect(stateOf(known, "busy")).toBe(HostState.UNKNOWN);
     expect(host.lent).toBe(0);
