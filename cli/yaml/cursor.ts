@@ -5,8 +5,15 @@ import type { Source } from "./source.js";
 
 /** `request_headers_to_add` → `requestHeadersToAdd`: both are legal names of a field in protobuf's JSON form. */
 export function camelCase(name: string): string {
-  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const known = camelNames.get(name);
+  if (known !== undefined) return known;
+  const camel = name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  camelNames.set(name, camel);
+  return camel;
 }
+
+/** Fields are asked for by the same few names, for every message of a file. */
+const camelNames = new Map<string, string>();
 
 /** The inverse of {@link camelCase}; names already in snake_case stay as they are. */
 export function snakeCase(name: string): string {
@@ -133,8 +140,11 @@ export class Cursor {
   }
 
   private pair(name: string): Pair | undefined {
-    const names = new Set([name, camelCase(name)]);
-    return this.pairs().find((pair) => isScalar(pair.key) && names.has(String(pair.key.value)));
+    const camel = camelCase(name);
+    return this.pairs().find((pair) => {
+      const key = isScalar(pair.key) ? String(pair.key.value) : undefined;
+      return key === name || key === camel;
+    });
   }
 
   private pairs(): Pair[] {

@@ -18,6 +18,7 @@ export class Source {
   readonly indentsLists: boolean;
   private readonly inFlow = new Set<Alias>();
   private readonly targets = new Map<Alias, Node>();
+  private hasAliases = false;
   /** Aliases inside the node that they stand for. */
   private readonly inThemselves: Alias[] = [];
 
@@ -77,6 +78,7 @@ export class Source {
     const votes = { indented: 0, flush: 0 };
     visit(this.document, {
       Alias: (_, alias, path) => {
+        this.hasAliases = true;
         if (path.some((parent) => isCollection(parent) && parent.flow === true)) this.inFlow.add(alias);
         const entry = current.get(alias.source);
         if (entry !== undefined && (path as unknown[]).includes(entry.node)) this.inThemselves.push(alias);
@@ -113,6 +115,7 @@ export class Source {
   }
 
   private rejectWrongAliases(): void {
+    if (!this.hasAliases) return;
     const findings = this.inThemselves.map((alias) => this.aliasFinding(alias, IN_ITSELF));
     visit(this.document, {
       Alias: (_, alias) => {
