@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { InputError, type Finding, type Warning } from "./findings.js";
 import { mayListRoutes, nameLoweredRoutes } from "./lower/allow-lists.js";
+import { usesAttemptCount } from "./lower/client-headers.js";
 import { holdFindings } from "./lower/hold/check.js";
 import { planHold } from "./lower/hold/plan.js";
 import { isAboutComposites, settingsFinding } from "./lower/map-errors.js";
@@ -12,6 +13,7 @@ import { chainFinding } from "./lower/specifiers/map-errors.js";
 import { planSpecifiers, type SpecifierPlan } from "./lower/specifiers/plan.js";
 import { builtModulePath, requireModule } from "./module-path.js";
 import { writeOutAliases, writeOutMerges } from "./yaml/aliases.js";
+import { Cursor } from "./yaml/cursor.js";
 import { Source } from "./yaml/source.js";
 
 export { InputError, type Finding, type Warning } from "./findings.js";
@@ -61,8 +63,8 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
     const lowered = lower(text.slice(BYTE_ORDER_MARK.length), options);
     return { ...lowered, text: BYTE_ORDER_MARK + lowered.text };
   }
-  const planOptions = toPlanOptions(options);
   const source = Source.parse(options.file ?? "<input>", text);
+  const planOptions = toPlanOptions(options, Cursor.root(source));
   const specifiers = planSpecifiers(source, planOptions);
   const plan = planFile(source, planOptions, specifiers.known);
   const hold = planHold(source, planOptions);
@@ -145,7 +147,7 @@ function checked(file: string, text: string): string {
   return text;
 }
 
-function toPlanOptions(options: LowerOptions): PlanOptions {
+function toPlanOptions(options: LowerOptions, root: Cursor): PlanOptions {
   return {
     module: moduleSource(options),
     attemptHeader: options.attemptHeader ?? true,
@@ -153,6 +155,7 @@ function toPlanOptions(options: LowerOptions): PlanOptions {
     rds: options.rds ?? false,
     splitWeights: options.splitWeights ?? false,
     placeBefore: options.placeBefore,
+    removesAttemptCount: !usesAttemptCount(root),
   };
 }
 

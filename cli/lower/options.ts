@@ -17,4 +17,6 @@ export interface PlanOptions {
   splitWeights: boolean;
   /** Name of the HTTP filter before which the module goes; undefined: right before the router. */
   placeBefore: string | undefined;
+  /** The attempt count of a client matters to nothing in the file, so it can be removed before a route is resolved. */
+  removesAttemptCount: boolean;
 }

@@ -12,6 +12,7 @@ import { Cursor } from "../yaml/cursor.js";
 import { Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import type { Source } from "../yaml/source.js";
+import { removeInManager, removeInRoutes } from "./client-headers.js";
 import { Clusters, writesMetadata } from "./clusters.js";
 import { runtimeSkips } from "./composite-uses.js";
 import { Composites } from "./composites.js";
@@ -211,7 +212,10 @@ class Planner {
       const start = marksStart(route.delivery) ? startMark() : {};
       setPerFilter(route, { ...(filter === undefined ? {} : enabled(filter)), ...start }, plan.editor);
     }
-    if (module !== undefined) plan.usesModule = true;
+    if (module !== undefined) {
+      plan.usesModule = true;
+      removeInManager(manager, deciding, dynamic || choice.specified !== undefined, options, plan.editor);
+    }
     plan.report.managers.push({ manager, module, mark, choice });
     if (module === undefined && mark === undefined) return;
     plan.findings.push(...wireConnectionManager(manager, { module, mark }, options, plan.editor));
@@ -242,6 +246,7 @@ class Planner {
     const routes = table.routes.filter(({ delivery }) => needsModule(delivery));
     if (routes.length === 0 && !hasSpecifiers(cursorAt(config.origin))) return;
     this.plan.usesModule = true;
+    removeInRoutes(config, routes, this.options, this.plan.editor);
     const perAttempt = routes.filter(({ perAttempt: reason }) => reason !== undefined);
     if (perAttempt.length > 0) this.upstream.note(undefined, perAttempt, placeFor(perAttempt, false));
     this.changes.warnOfMissingChain(config, routes);

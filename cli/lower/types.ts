@@ -13,6 +13,7 @@ export const TYPE = {
   wasm: `${GOOGLE}envoy.extensions.filters.http.wasm.v3.Wasm`,
   setFilterState: `${GOOGLE}envoy.extensions.filters.http.set_filter_state.v3.Config`,
   headerMutation: `${GOOGLE}envoy.extensions.filters.http.header_mutation.v3.HeaderMutation`,
+  earlyHeaderMutation: `${GOOGLE}envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation`,
   upstreamCodec: `${GOOGLE}envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec`,
   routeConfiguration: `${GOOGLE}envoy.config.route.v3.RouteConfiguration`,
   bootstrap: `${GOOGLE}envoy.config.bootstrap.v3.Bootstrap`,
@@ -57,6 +58,8 @@ export const STARTED_KEY = "attempt_router.started";
 export const ONE_SLOT_KEY = "wasm.attempt_router.cluster";
 export const PIN_KEY = "wasm.attempt_router.route";
 export const GIVEN_KEY = "wasm.attempt_router.given";
+/** What the names of all request headers begin with that the module writes. */
+export const OWN_HEADERS = "x-attempt-router-";
 /** Request headers of the HEADERS form, as the module writes them. */
 export const FIRST_HEADER = "x-attempt-router-first";
 export const slotHeader = (slot: number): string => `x-attempt-router-cluster-${slot}`;
