@@ -1,9 +1,12 @@
 import type { Finding } from "../findings.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { Json } from "../yaml/scalar.js";
+import { moduleOnly } from "./module-only.js";
 
 const ADMIN = "attempt_router_admin";
 const PATH = "/clusters?filter=";
+const IS_GET: Json = { header: { name: ":method", string_match: { exact: "GET" } } };
+const ASKS_FOR_CLUSTERS: Json = { header: { name: ":path", string_match: { prefix: PATH } } };
 /** Addresses that mean "on every interface", and the one by which Envoy reaches itself there. */
 const LOOPBACK: Record<string, string> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
@@ -16,6 +19,7 @@ export function adminCluster(root: Cursor, findings: Finding[]): Json {
     type: "STATIC",
     connect_timeout: "1s",
     load_assignment: { cluster_name: ADMIN, endpoints: [{ lb_endpoints: [{ endpoint }] }] },
+    ...moduleOnly([{ and_rules: { rules: [IS_GET, ASKS_FOR_CLUSTERS] } }]),
   };
 }
 

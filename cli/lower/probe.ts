@@ -2,6 +2,7 @@ import type { Cursor } from "../yaml/cursor.js";
 import type { Editor } from "../yaml/edit.js";
 import type { Json } from "../yaml/scalar.js";
 import { changeItems } from "./lists.js";
+import { moduleOnly } from "./module-only.js";
 import { HTTP_PROTOCOL_OPTIONS, TYPE } from "./types.js";
 
 const PROBE = "attempt_router_probe";
@@ -17,6 +18,7 @@ export function probeCluster(): Json {
     type: "STATIC",
     connect_timeout: "1s",
     load_assignment: { cluster_name: PROBE, endpoints: [{ lb_endpoints: [{ endpoint }] }] },
+    ...moduleOnly([{ any: true }]),
   };
 }
 

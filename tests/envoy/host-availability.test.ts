@@ -174,6 +174,33 @@ describe.each(versions)("Envoy %s", (version) => {
     expect(await envoy.admin.stat("http.attempt_router_probe.downstream_rq_total")).toBe(0);
   });
 
+  test("leaves the probe to the module: a route that takes its cluster from a header learns nothing there", async () => {
+    const { envoy } = await start(version, { b: 200, c: 200 }, () => [composite(["b", "c"])]);
+    await awaitRound(envoy.admin);
+    expect(await envoy.admin.stat(HAS_HOST)).toBeGreaterThan(0);
+    const answers = ["b", "attempt_router_no_host", "nowhere"].map(async (cluster) => {
+      const to = { "x-to": "attempt_router_probe", "x-attempt-router-probe": cluster };
+      const { response } = await stranger("/stranger", to);
+      return `${response.status} ${response.body}`;
+    });
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(["403 RBAC: access denied"]));
+  });
+
+  test("leaves the admin interface to the module", async () => {
+    const admin = { address: "127.0.0.1", port_value: await unusedPort() };
+    const { envoy } = await start(
+      version,
+      { b: 200, c: 200 },
+      () => [composite(["b", "c"], { availability: "ADMIN", availability_interval_ms: 20 })],
+      { address: { socket_address: admin } },
+    );
+    await awaitRound(envoy.admin);
+    expect(await envoy.admin.stat(HAS_HOST)).toBeGreaterThan(0);
+    for (const path of ["/clusters?filter=b", "/clusters", "/config_dump", "/quitquitquit", "/stats"]) {
+      expect((await stranger(path, { "x-to": "attempt_router_admin" })).response.status).toBe(403);
+    }
+  });
+
   test("asks without a connection to the upstream, and without a turn of its round robin", async () => {
     const { envoy } = await start(version, { one: 200, two: 200, b: 200 }, () => [
       composite(["pair", "b"], { availability_interval_ms: 10 }),
@@ -195,6 +222,12 @@ describe.each(versions)("Envoy %s", (version) => {
 function get(): ReturnType<Serving["get"]> {
   if (serving === undefined) throw new Error("nothing is served");
   return serving.get("/");
+}
+
+/** A request by the route that takes its cluster from a header. */
+function stranger(path: string, headers: Record<string, string>): ReturnType<Serving["get"]> {
+  if (serving === undefined) throw new Error("nothing is served");
+  return serving.get(path, headers);
 }
 
 function port(name: string): number {
@@ -234,10 +267,14 @@ function bootstrap(settings: unknown, admin: Json, clusters: Json[]): Json {
     metadata: { filter_metadata: { attempt_router: { availability: "PROBE", ...(settings as Json) } } },
     route: { cluster: "tiers", retry_policy },
   };
+  const byHeader = {
+    match: { prefix: "/", headers: [{ name: "x-to", present_match: true }] },
+    route: { cluster_header: "x-to" },
+  };
   const manager = {
     "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
     stat_prefix: "ingress",
-    route_config: { virtual_hosts: [{ name: "all", domains: ["*"], routes: [route] }] },
+    route_config: { virtual_hosts: [{ name: "all", domains: ["*"], routes: [byHeader, route] }] },
     http_filters: [{ name: "router", typed_config: { "@type": `${HTTP}.router.v3.Router` } }],
   };
   const filters = [{ name: "manager", typed_config: manager }];
