@@ -284,7 +284,7 @@ function ownFilter(route: JsonObject): Uint8Array {
 
 function onRoute(id: number, settings: JsonObject, more: Answers = {}): Answers {
   const properties = {
-    "xds.route_name": `route@ar-${String(id).padStart(16, "0")}`,
+    "xds.route_name": `route@ar-${String(id).padStart(32, "0")}`,
     "xds.route_metadata": namespaceMetadata(NAMESPACE, settings),
     ...more.properties,
   };

@@ -84,7 +84,7 @@ function rowOf([name, work]: [string, Work], index: number): Row {
 
 /** Gives every route a name as long as those of lowered routes: an empty value costs much less than another. */
 function named(config: string): string {
-  return config.replace(/( +)- match:\n/g, "$1- name: route@ar-0123456789abcdef\n$1  match:\n");
+  return config.replace(/( +)- match:\n/g, "$1- name: route@ar-00000000000000000123456789abcdef\n$1  match:\n");
 }
 
 function bytes(text: string): string {

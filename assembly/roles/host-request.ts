@@ -3,7 +3,7 @@ import { Bytes, NOTHING, View } from "../bytes";
 import { Plan } from "../decide/plan";
 import { HeaderName, RequestView } from "../decide/request-view";
 import { Host, LogLevel } from "../host/host";
-import { settingsId } from "../settings/settings-id";
+import { SUFFIX_LENGTH, SettingsId } from "../settings/settings-id";
 import { TransformAction, transform } from "../route/header-transforms";
 import { KnownHeaders, Reading } from "./known-headers";
 import { CLUSTER_NAME, DYNAMIC_METADATA, METHOD_HEADER, PATH_HEADER, VIRTUAL_HOST_NAME } from "../host/names";
@@ -12,8 +12,7 @@ import { decideAttempt, finishDecision, startDecision } from "./request";
 
 const QUESTION_MARK: u8 = 0x3f;
 const HASH: u8 = 0x23;
-/** Length of `@ar-` and the digits. */
-const MARK_LENGTH = 20;
+const id = new SettingsId();
 
 /**
  * The request that the proxy calls the module for, as its specifiers see it. What they ask for is read when it is first
@@ -100,10 +99,10 @@ export class HostRequest extends RequestView {
   virtualHost(): Bytes {
     const name = this.other;
     if (!this.host.property(VIRTUAL_HOST_NAME, name)) return NOTHING;
-    const marked = settingsId(name) != 0;
+    const marked = id.read(name);
     const full = name.copy();
     this.host.release(name);
-    return marked ? full.slice<Bytes>(0, full.length - MARK_LENGTH) : full;
+    return marked ? full.slice<Bytes>(0, full.length - SUFFIX_LENGTH) : full;
   }
 
   resolvedCluster(): Bytes {

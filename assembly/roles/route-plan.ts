@@ -10,12 +10,13 @@ import { MetadataField, findNamespace } from "../wire/metadata";
 import { NAMESPACE } from "../settings/namespace";
 import { PlanCache } from "../settings/plan-cache";
 import { Problem } from "../settings/problem";
-import { settingsId } from "../settings/settings-id";
+import { SettingsId } from "../settings/settings-id";
 import { readStruct } from "../settings/struct";
 import { Counter } from "../host/counters";
 import { ROUTE_METADATA, ROUTE_NAME, VIRTUAL_HOST_METADATA, VIRTUAL_HOST_NAME } from "../host/names";
 
 const cache = new PlanCache();
+const id = new SettingsId();
 const routeName = new View();
 const metadata = new View();
 const struct = new View();
@@ -50,15 +51,14 @@ export function readPluginPlan(host: Host, configuration: View): Plan | null {
 }
 
 function planOfName(host: Host, metadataOf: Bytes): RoutePlan | null {
-  const id = settingsId(routeName);
   let plan: RoutePlan | null = null;
-  if (id != 0) plan = cache.find(id) ? cache.plan : load(host, id, metadataOf);
+  if (id.read(routeName)) plan = cache.find(id) ? cache.plan : load(host, metadataOf);
   host.release(routeName);
   return plan;
 }
 
 // A route without settings is a plain one, whatever it is called, and its name must not stand for another's settings.
-function load(host: Host, id: u64, metadataOf: Bytes): RoutePlan | null {
+function load(host: Host, metadataOf: Bytes): RoutePlan | null {
   if (!host.property(metadataOf, metadata)) return null;
   let plan: RoutePlan | null = null;
   if (findNamespace(metadata, MetadataField.FILTER_METADATA, NAMESPACE, struct)) {

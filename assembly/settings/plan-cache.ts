@@ -1,4 +1,5 @@
 import { RoutePlan } from "../route/route-plan";
+import { SettingsId } from "./settings-id";
 
 /**
  * Bytes of settings that are kept at most. The plans made of them are up to three times as large, and as much again is
@@ -24,32 +25,32 @@ export class PlanCache {
   private newer: Half = new Half();
   private older: Half = new Half();
 
-  /** Whether `id` (not 0) has an entry, which is then in `plan`. */
-  find(id: u64): bool {
-    let index = this.newer.indexOf(id);
-    if (unchecked(this.newer.ids[index]) == id) {
+  /** Whether `id` has an entry, which is then in `plan`. */
+  find(id: SettingsId): bool {
+    let index = this.newer.indexOf(id.low, id.high);
+    if (!this.newer.isFree(index)) {
       this.plan = unchecked(this.newer.plans[index]);
       return true;
     }
     const older = this.older;
-    index = older.indexOf(id);
-    if (unchecked(older.ids[index]) != id) return false;
+    index = older.indexOf(id.low, id.high);
+    if (older.isFree(index)) return false;
     this.plan = unchecked(older.plans[index]);
     this.keep(id, this.plan, unchecked(older.sizes[index]));
     return true;
   }
 
   /** Adds an entry that was made of `bytes` bytes of settings. */
-  add(id: u64, plan: RoutePlan | null, bytes: u32): void {
+  add(id: SettingsId, plan: RoutePlan | null, bytes: u32): void {
     this.keep(id, plan, bytes + OVERHEAD);
   }
 
-  private keep(id: u64, plan: RoutePlan | null, size: u32): void {
+  private keep(id: SettingsId, plan: RoutePlan | null, size: u32): void {
     if (this.newer.size + size > MAX_BYTES / 2) {
       this.older = this.newer;
       this.newer = new Half();
     }
-    this.newer.add(id, plan, size);
+    this.newer.add(id.low, id.high, plan, size);
   }
 }
 
@@ -57,48 +58,58 @@ export class PlanCache {
 @final
 class Half {
   size: u32 = 0;
-  ids: StaticArray<u64> = new StaticArray<u64>(FIRST_CAPACITY);
+  // The two halves of each id; both are 0 where a place is free.
+  lows: StaticArray<u64> = new StaticArray<u64>(FIRST_CAPACITY);
+  highs: StaticArray<u64> = new StaticArray<u64>(FIRST_CAPACITY);
   plans: StaticArray<RoutePlan | null> = new StaticArray<RoutePlan | null>(FIRST_CAPACITY);
   sizes: StaticArray<u32> = new StaticArray<u32>(FIRST_CAPACITY);
 
   private count: i32 = 0;
 
-  // The place of `id`: where it is, or the free place where it belongs. Ids are hashes, so their low bits are spread.
-  indexOf(id: u64): i32 {
-    const ids = this.ids;
-    const mask = ids.length - 1;
-    let index = (<i32>id) & mask;
-    while (unchecked(ids[index]) != 0 && unchecked(ids[index]) != id) index = (index + 1) & mask;
+  isFree(index: i32): bool {
+    return (unchecked(this.lows[index]) | unchecked(this.highs[index])) == 0;
+  }
+
+  // The place of an id: where it is, or the free place where it belongs. Ids are hashes, so their low bits are spread.
+  indexOf(low: u64, high: u64): i32 {
+    const mask = this.lows.length - 1;
+    let index = (<i32>low) & mask;
+    while (!this.isFree(index) && (unchecked(this.lows[index]) != low || unchecked(this.highs[index]) != high)) {
+      index = (index + 1) & mask;
+    }
     return index;
   }
 
-  add(id: u64, plan: RoutePlan | null, size: u32): void {
-    if (this.count * 2 >= this.ids.length) this.grow();
-    this.put(id, plan, size);
+  add(low: u64, high: u64, plan: RoutePlan | null, size: u32): void {
+    if (this.count * 2 >= this.lows.length) this.grow();
+    this.put(low, high, plan, size);
   }
 
-  private put(id: u64, plan: RoutePlan | null, size: u32): void {
-    const index = this.indexOf(id);
-    if (this.ids[index] == id) this.size -= this.sizes[index];
-    else this.count++;
+  private put(low: u64, high: u64, plan: RoutePlan | null, size: u32): void {
+    const index = this.indexOf(low, high);
+    if (this.isFree(index)) this.count++;
+    else this.size -= this.sizes[index];
     this.size += size;
-    this.ids[index] = id;
+    this.lows[index] = low;
+    this.highs[index] = high;
     this.plans[index] = plan;
     this.sizes[index] = size;
   }
 
   private grow(): void {
-    const ids = this.ids;
+    const lows = this.lows;
+    const highs = this.highs;
     const plans = this.plans;
     const sizes = this.sizes;
-    const capacity = 2 * ids.length;
-    this.ids = new StaticArray<u64>(capacity);
+    const capacity = 2 * lows.length;
+    this.lows = new StaticArray<u64>(capacity);
+    this.highs = new StaticArray<u64>(capacity);
     this.plans = new StaticArray<RoutePlan | null>(capacity);
     this.sizes = new StaticArray<u32>(capacity);
     this.size = 0;
     this.count = 0;
-    for (let i = 0; i < ids.length; i++) {
-      if (ids[i] != 0) this.put(ids[i], plans[i], sizes[i]);
+    for (let i = 0; i < lows.length; i++) {
+      if ((lows[i] | highs[i]) != 0) this.put(lows[i], highs[i], plans[i], sizes[i]);
     }
   }
 }

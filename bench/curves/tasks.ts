@@ -138,7 +138,7 @@ function measureModule(x: number, { wasm }: Tools): Promise<Record<string, numbe
   for (let i = 0; i < x; i++) {
     const priority_group = { priority_groups: numberedGroups(i).map((group) => ({ ...group })) };
     const routeMetadata = namespaceMetadata("attempt_router", { priority_group, slots: 2 });
-    host.request({ routeName: `r@ar-${String(i + 1).padStart(16, "0")}`, routeMetadata }).end();
+    host.request({ routeName: `r@ar-${String(i + 1).padStart(32, "0")}`, routeMetadata }).end();
   }
   return Promise.resolve({ module: host.memorySize });
 }

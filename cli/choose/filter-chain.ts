@@ -76,4 +76,4 @@ export function isOurs(name: string): boolean {
 }
 
 /** The module's filter for all routes, or for those with the settings of this digest. */
-const MODULE_FILTER = new RegExp(`^${DOWNSTREAM_FILTER}(_[0-9a-f]{16})?$`);
+const MODULE_FILTER = new RegExp(`^${DOWNSTREAM_FILTER}(_[0-9a-f]{32})?$`);

@@ -2,7 +2,7 @@ import { WasmHost } from "../host/index.js";
 import { requireModule } from "../module-path.js";
 import type { Json } from "../yaml/scalar.js";
 import { METADATA_NAMESPACE } from "./types.js";
-import { canonicalJson, isMessage, type RouteSettings } from "./settings.js";
+import { canonicalJson, DIGITS, isMessage, type RouteSettings } from "./settings.js";
 
 /** What the module says is wrong with a route's settings. */
 export interface SettingsError {
@@ -30,7 +30,7 @@ export function moduleValidator(wasmPath: string): SettingsValidator {
   let runs = 0;
   const firstError = (settings: RouteSettings): SettingsError | undefined => {
     runs += 1;
-    return askModule(host, `settings@ar-${runs.toString(16).padStart(16, "0")}`, settings);
+    return askModule(host, `settings@ar-${runs.toString(16).padStart(DIGITS, "0")}`, settings);
   };
   const known = new Map<string, SettingsError[]>();
   return (settings) => {

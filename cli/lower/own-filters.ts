@@ -3,6 +3,7 @@
 
 import type { Json } from "../yaml/scalar.js";
 import type { PriorityGroupRoute } from "./priority-group.js";
+import { DIGITS } from "./settings.js";
 import { DOWNSTREAM_FILTER, TYPE } from "./types.js";
 
 /** The filter of the routes that share these settings. */
@@ -33,5 +34,5 @@ export function enabled({ name }: OwnFilter): { [key: string]: Json } {
 }
 
 function digestOf({ name }: PriorityGroupRoute): string {
-  return name.slice(-16);
+  return name.slice(-DIGITS);
 }

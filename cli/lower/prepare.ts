@@ -12,6 +12,7 @@ import { skipsClusters, type CompositeContext } from "./composite-route.js";
 import type { PlanOptions } from "./options.js";
 import { allowedClusters, selectsByHeader } from "./override.js";
 import { prepareRoute, specifierUse, type PreparedRoute, type RouteContext } from "./priority-group.js";
+import { foreignName } from "./reserved-names.js";
 import { pluginFindings, routeFindings } from "./route-check.js";
 import type { SlotForm } from "./types.js";
 
@@ -45,6 +46,9 @@ export class Preparer {
   candidates(config: RouteConfiguration, chain: ChainFacts): Candidate[] {
     return config.virtualHosts.flatMap((virtualHost) => {
       const moves = chain.moves ?? matchesCount(virtualHost);
+      this.findings.push(
+        ...[virtualHost, ...virtualHost.routes].flatMap(({ origin }) => foreignName(cursorAt(origin))),
+      );
       return virtualHost.routes.flatMap((route) => {
         this.findings.push(...pluginFindings(route, config));
         if (route.attempts === undefined) return [];

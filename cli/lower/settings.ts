@@ -26,7 +26,9 @@ export interface PriorityGroup {
 /** RouteSettings of settings.proto in its JSON form. Holds what the user wrote: only the module says if it is right. */
 export type RouteSettings = { [key: string]: Json };
 
-const SUFFIX = /@ar-[0-9a-f]{16}$/;
+/** 128 bits: nobody finds other settings with the digits of given ones. */
+export const DIGITS = 32;
+const SUFFIX = /@ar-[0-9a-f]{32}$/;
 
 /** Any message in snake_case JSON form, without null fields; both spellings of one field are a finding. */
 export function messageJson(cursor: Cursor, findings: Finding[]): Json {
@@ -70,7 +72,7 @@ export function routeSettings(
 }
 
 /**
- * `<name>@ar-<16 hex digits>`: the same digits mean the same settings, whatever file or update they come from. The
+ * `<name>@ar-<32 hex digits>`: the same digits mean the same settings, whatever file or update they come from. The
  * module keeps what it read by the digits, the name of a pinned route included, so there they stand for the name too;
  * `use` tells apart the routes of a virtual host that share name and settings (0 for the first).
  */
@@ -78,8 +80,19 @@ export function routeName(original: string | undefined, settings: RouteSettings,
   const name = originalName(original ?? "");
   const content: Json = settings["pin"] === true ? { name, settings, use } : settings;
   const digest = createHash("sha256").update(canonicalJson(content)).digest("hex");
-  return `${name}@ar-${digest.slice(0, 16)}`;
+  return `${name}@ar-${digest.slice(0, DIGITS)}`;
 }
+
+/** Whether a name is one that lowering gives, but not to these settings. */
+export function isForeignName(name: string, settings: Json | undefined): boolean {
+  if (!SUFFIX.test(name)) return false;
+  if (!isMessage(settings)) return true;
+  const uses = settings["pin"] === true ? MAX_USES : 1;
+  return !Array.from({ length: uses }, (_, use) => use).some((use) => routeName(name, settings, use) === name);
+}
+
+/** Routes of one virtual host that share name and settings. */
+const MAX_USES = 100;
 
 /** What a route was called before it was lowered; the name itself where it was not. */
 export function originalName(name: string): string {

@@ -33,22 +33,22 @@ function requestOf(name: string, tenant: string): FakeHost {
 
 describe("a tenant table", () => {
   test("sends each tenant to its cluster", () => {
-    const host = requestOf("r@ar-00000000000000f1", "globex");
+    const host = requestOf("r@ar-000000000000000000000000000000f1", "globex");
     expect(host.state("attempt_router.route")).toBe("the route#c");
     expect(host.headers[1][1]).toBe("cluster_b");
     expect(host.cleared).toBe(1);
   });
 
   test("leaves other requests where they are", () => {
-    expect(requestOf("r@ar-00000000000000f1", "initech").cleared).toBe(0);
-    expect(requestOf("r@ar-00000000000000f1", "").cleared).toBe(0);
+    expect(requestOf("r@ar-000000000000000000000000000000f1", "initech").cleared).toBe(0);
+    expect(requestOf("r@ar-000000000000000000000000000000f1", "").cleared).toBe(0);
   });
 
   test("says what is wrong with its settings", () => {
-    const host = hostOnRoute("r@ar-00000000000000f2", settings([row("acme", "")]));
+    const host = hostOnRoute("r@ar-000000000000000000000000000000f2", settings([row("acme", "")]));
     onDownstreamRequest(host);
     expect(host.logs[0]).toBe(
-      'settings of route "r@ar-00000000000000f2": route_specifiers.route[0].typed_config.tenants[0].cluster: ' +
+      'settings of route "r@ar-000000000000000000000000000000f2": route_specifiers.route[0].typed_config.tenants[0].cluster: ' +
         'expected a string that is not empty, found ""',
     );
   });

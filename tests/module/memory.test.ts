@@ -70,7 +70,7 @@ describe("memory", () => {
     const route = routeWith(settingsOf(groups));
     // The settings of each take 9 KB, and 3,600 of them more than is kept at once.
     for (let i = 0; i < 3600; i++) {
-      const routeName = `r@ar-${createHash("sha256").update(String(i)).digest("hex").slice(0, 16)}`;
+      const routeName = `r@ar-${createHash("sha256").update(String(i)).digest("hex").slice(0, 32)}`;
       host.request({ ...route, routeName }).end();
     }
     const size = host.memorySize;

@@ -3,7 +3,7 @@ import { namespaceMetadata, WasmHost, type RequestSpec } from "../../cli/host/in
 import { groupOf, MODULE_PATH, settingsOf } from "./routes.js";
 
 const SETTINGS = settingsOf([groupOf(1, 1), groupOf(1)], { header_name: "x-pick" });
-const NAME = "r@ar-0123456789abcdef";
+const NAME = "r@ar-00000000000000000123456789abcdef";
 
 function hostOf(...configurations: object[]): WasmHost {
   const plugins = configurations.map((settings) => ({

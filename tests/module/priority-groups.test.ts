@@ -390,9 +390,9 @@ describe("settings", () => {
   it.each([
     "",
     "plain",
-    "r@ar-0123456789abcde",
-    "r@ar-0123456789abcdeg",
-    "r@ar-0123456789ABCDEF",
+    "r@ar-00000000000000000123456789abcde",
+    "r@ar-00000000000000000123456789abcdeg",
+    "r@ar-00000000000000000123456789ABCDEF",
     "@ar-",
     "r@AR-0123456789abcdef",
   ])("are not looked for on route %j", (routeName) => {

@@ -15,7 +15,7 @@ export interface TestGroup {
 
 /** The part of a request that stands for its route: a name that carries the hash of the settings, and the settings. */
 export function routeWith(settings: JsonObject): Pick<RequestSpec, "routeName" | "routeMetadata"> {
-  const id = createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);
+  const id = createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 32);
   return { routeName: `r@ar-${id}`, routeMetadata: namespaceMetadata("attempt_router", settings) };
 }
 

@@ -36,7 +36,7 @@ export function specifiedRequest(
     ...rest,
     route_specifiers: { ...lists, ...(resolved === null ? {} : { resolved }), slots: 3 },
   };
-  const id = createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);
+  const id = createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 32);
   const metadata = namespaceMetadata("attempt_router", settings);
   const proto = { "x-forwarded-proto": "http" };
   const host = { virtualHostName: `vh@ar-${id}`, virtualHostMetadata: metadata, headers: proto };

@@ -227,7 +227,7 @@ function comparableTrace({ response, hops, log }: Trace): unknown {
   const lines = log.map((line) => ({
     ...line,
     cluster: undefined,
-    route: line.route?.replace(/@ar-[0-9a-f]{16}$/, "") ?? "",
+    route: line.route?.replace(/@ar-[0-9a-f]{32}$/, "") ?? "",
   }));
   const seen = hops.map(({ upstream, method, path, headers, body }) => {
     const kept = headers

@@ -106,7 +106,7 @@ function setState(name: string, state: HostState): void {
 
 describe("a route with a composite cluster", () => {
   test("leaves the slots alone while nothing is known, and says so once", () => {
-    const host = hostOnRoute("r@ar-0000000000000c01", settings());
+    const host = hostOnRoute("r@ar-00000000000000000000000000000c01", settings());
     onDownstreamRequest(host);
     expect(host.state("attempt_router.1")).toBe("");
     expect(host.cleared).toBe(0);
@@ -117,7 +117,7 @@ describe("a route with a composite cluster", () => {
   });
 
   test("plans around clusters without a host, and decides again at every attempt", () => {
-    const host = hostOnRoute("r@ar-0000000000000c02", settings());
+    const host = hostOnRoute("r@ar-00000000000000000000000000000c02", settings());
     onDownstreamRequest(host);
     setState("a", HostState.NO_HOST);
     setState("b", HostState.HAS_HOST);
@@ -148,7 +148,7 @@ describe("a route with a composite cluster", () => {
       entry("slots", numberValue(3)),
       entry("refresh_cluster_on_retry", boolValue(false)),
     ];
-    const host = hostOnRoute("r@ar-0000000000000c03", join(fields));
+    const host = hostOnRoute("r@ar-00000000000000000000000000000c03", join(fields));
     setState("x", HostState.NO_HOST);
     onDownstreamRequest(host);
     expect(host.state("attempt_router.1")).toBe("y");
@@ -160,12 +160,12 @@ describe("a route with a composite cluster", () => {
   test("is refused where the settings are no composites", () => {
     const cyclic = listValue([composite("k", ["a", "l"]), composite("l", ["k"])]);
     const host = hostOnRoute(
-      "r@ar-0000000000000c04",
+      "r@ar-00000000000000000000000000000c04",
       join([entry("cluster", stringValue("k")), entry("composite_clusters", cyclic)]),
     );
     onDownstreamRequest(host);
     expect(host.logs[0].includes("composite_clusters[0].clusters: expected clusters that do not lead back")).toBe(true);
-    const other = hostOnRoute("r@ar-0000000000000c05", entry("cluster", stringValue("k")));
+    const other = hostOnRoute("r@ar-00000000000000000000000000000c05", entry("cluster", stringValue("k")));
     onDownstreamRequest(other);
     expect(other.logs[0].includes('cluster: expected one of the composite_clusters, found "k"')).toBe(true);
   });

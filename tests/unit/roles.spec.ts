@@ -33,7 +33,7 @@ describe("a route without settings", () => {
 
 describe("slots", () => {
   test("hold the picks that are not the default of their group", () => {
-    const host = hostOnRoute("r@ar-00000000000000a1", twoGroups());
+    const host = hostOnRoute("r@ar-000000000000000000000000000000a1", twoGroups());
     pick(host, "99");
     onDownstreamRequest(host);
     expect(host.state("attempt_router.1")).toBe("b");
@@ -43,7 +43,7 @@ describe("slots", () => {
   });
 
   test("stay empty for defaults, and then the route is not resolved anew", () => {
-    const host = hostOnRoute("r@ar-00000000000000a2", twoGroups());
+    const host = hostOnRoute("r@ar-000000000000000000000000000000a2", twoGroups());
     pick(host, "0");
     onDownstreamRequest(host);
     expect(host.state("attempt_router.1")).toBe("");
@@ -52,7 +52,7 @@ describe("slots", () => {
   });
 
   test("a later attempt's slot needs no new resolution", () => {
-    const host = hostOnRoute("r@ar-00000000000000a3", twoGroups());
+    const host = hostOnRoute("r@ar-000000000000000000000000000000a3", twoGroups());
     pick(host, "79");
     onDownstreamRequest(host);
     expect(host.state("attempt_router.1")).toBe("");
@@ -61,16 +61,16 @@ describe("slots", () => {
   });
 
   test("a pinned route is kept when it is resolved anew", () => {
-    const host = hostOnRoute("r@ar-00000000000000a4", twoGroups([entry("pin", boolValue(true))]));
+    const host = hostOnRoute("r@ar-000000000000000000000000000000a4", twoGroups([entry("pin", boolValue(true))]));
     pick(host, "99");
     onDownstreamRequest(host);
-    expect(host.state("attempt_router.route")).toBe("r@ar-00000000000000a4");
+    expect(host.state("attempt_router.route")).toBe("r@ar-000000000000000000000000000000a4");
   });
 });
 
 describe("the client's attempt count", () => {
   test("is removed, and the route resolved without it", () => {
-    const host = hostOnRoute("r@ar-00000000000000b1", twoGroups());
+    const host = hostOnRoute("r@ar-000000000000000000000000000000b1", twoGroups());
     pick(host, "0");
     host.headers.push(["x-envoy-attempt-count", "2"]);
     onDownstreamRequest(host);
@@ -82,19 +82,19 @@ describe("the client's attempt count", () => {
 
 describe("settings", () => {
   test("are read once per name", () => {
-    const host = hostOnRoute("r@ar-00000000000000c1", twoGroups());
+    const host = hostOnRoute("r@ar-000000000000000000000000000000c1", twoGroups());
     for (let i = 0; i < 3; i++) onDownstreamRequest(host);
     expect(host.reads.get("xds.route_metadata")).toBe(1);
   });
 
   test("that are wrong are counted and logged once, with their place", () => {
     const wrong = chain([groupOf("first", ["a"], [0])]);
-    const host = hostOnRoute("r@ar-00000000000000c2", wrong);
+    const host = hostOnRoute("r@ar-000000000000000000000000000000c2", wrong);
     for (let i = 0; i < 3; i++) onDownstreamRequest(host);
     expect(host.count(Counter.SETTINGS_ERROR)).toBe(1);
     expect(host.logs.length).toBe(1);
     expect(host.logs[0]).toBe(
-      'settings of route "r@ar-00000000000000c2": priority_group.priority_groups[0].clusters[0].weight: ' +
+      'settings of route "r@ar-000000000000000000000000000000c2": priority_group.priority_groups[0].clusters[0].weight: ' +
         "expected a whole number from 1 to 4294967295, found 0",
     );
     expect(host.cleared).toBe(0);
@@ -103,7 +103,7 @@ describe("settings", () => {
 
 describe("the random value", () => {
   test("a header that is no number is counted each time and logged once", () => {
-    const host = hostOnRoute("r@ar-00000000000000d1", twoGroups());
+    const host = hostOnRoute("r@ar-000000000000000000000000000000d1", twoGroups());
     pick(host, "no number");
     for (let i = 0; i < 3; i++) onDownstreamRequest(host);
     expect(host.count(Counter.RANDOM_HEADER_INVALID)).toBe(3);
@@ -111,7 +111,7 @@ describe("the random value", () => {
   });
 
   test("a header that comes twice is no number", () => {
-    const host = hostOnRoute("r@ar-00000000000000d2", twoGroups());
+    const host = hostOnRoute("r@ar-000000000000000000000000000000d2", twoGroups());
     pick(host, "1");
     pick(host, "1");
     onDownstreamRequest(host);
@@ -119,7 +119,7 @@ describe("the random value", () => {
   });
 
   test("an absent header is no mistake", () => {
-    const host = hostOnRoute("r@ar-00000000000000d3", twoGroups());
+    const host = hostOnRoute("r@ar-000000000000000000000000000000d3", twoGroups());
     onDownstreamRequest(host);
     expect(host.count(Counter.RANDOM_HEADER_INVALID)).toBe(0);
   });
@@ -128,7 +128,7 @@ describe("the random value", () => {
 describe("one slot", () => {
   test("is written for attempt 1 downstream and for the next attempt upstream", () => {
     const settings = twoGroups([entry("slot_form", stringValue("ONE_SLOT"))]);
-    const host = hostOnRoute("r@ar-00000000000000e1", settings);
+    const host = hostOnRoute("r@ar-000000000000000000000000000000e1", settings);
     pick(host, "80");
     onDownstreamRequest(host);
     expect(host.state("attempt_router.cluster")).toBe("b");
@@ -141,10 +141,10 @@ describe("one slot", () => {
 
   test("takes the pin away once the router runs", () => {
     const settings = twoGroups([entry("slot_form", stringValue("ONE_SLOT")), entry("pin", boolValue(true))]);
-    const host = hostOnRoute("r@ar-00000000000000e3", settings);
+    const host = hostOnRoute("r@ar-000000000000000000000000000000e3", settings);
     pick(host, "80");
     onDownstreamRequest(host);
-    expect(host.state("attempt_router.route")).toBe("r@ar-00000000000000e3");
+    expect(host.state("attempt_router.route")).toBe("r@ar-000000000000000000000000000000e3");
     host.set("upstream.request_attempt_count", "\x01\0\0\0\0\0\0\0");
     onUpstreamRequest(host);
     expect(host.state("attempt_router.route")).toBe("");
@@ -152,7 +152,7 @@ describe("one slot", () => {
 
   test("leaves the client's attempt count alone, which nothing reads", () => {
     const settings = twoGroups([entry("slot_form", stringValue("ONE_SLOT"))]);
-    const host = hostOnRoute("r@ar-00000000000000e2", settings);
+    const host = hostOnRoute("r@ar-000000000000000000000000000000e2", settings);
     pick(host, "0");
     host.headers.push(["x-envoy-attempt-count", "2"]);
     onDownstreamRequest(host);
@@ -166,20 +166,20 @@ function byHeader(): Uint8Array {
 
 describe("slots that are request headers", () => {
   test("hold the clusters of all attempts, whatever a client sent, and the first one is the router's", () => {
-    const host = hostOnRoute("r@ar-00000000000000f1", byHeader());
+    const host = hostOnRoute("r@ar-000000000000000000000000000000f1", byHeader());
     pick(host, "99");
     host.headers.push(["x-attempt-router-cluster-2", "forged"]);
     onDownstreamRequest(host);
     expect(header(host, "x-attempt-router-cluster-1")).toBe("b");
     expect(header(host, "x-attempt-router-cluster-2")).toBe("d");
     expect(header(host, "x-attempt-router-first")).toBe("0");
-    expect(host.state("attempt_router.route")).toBe("r@ar-00000000000000f1");
+    expect(host.state("attempt_router.route")).toBe("r@ar-000000000000000000000000000000f1");
     expect(host.cleared).toBe(1);
     expect(host.lent).toBe(0);
   });
 
   test("stay unwritten for defaults, which the route itself walks", () => {
-    const host = hostOnRoute("r@ar-00000000000000f2", byHeader());
+    const host = hostOnRoute("r@ar-000000000000000000000000000000f2", byHeader());
     pick(host, "0");
     onDownstreamRequest(host);
     expect(header(host, "x-attempt-router-cluster-1")).toBe("");
@@ -208,17 +208,17 @@ function refused(name: string, form: string): i32[] {
 describe("a write that the proxy refuses is counted in both roles", () => {
   test("where each attempt has a slot", () => {
     // Two slots, the random value and the pin; then a slot.
-    expect(refused("r@ar-0000000000000a01", "SLOT_PER_ATTEMPT")).toStrictEqual([4, 1]);
+    expect(refused("r@ar-00000000000000000000000000000a01", "SLOT_PER_ATTEMPT")).toStrictEqual([4, 1]);
   });
 
   test("where all attempts share one", () => {
     // The slot, the random value and the pin; then the slot and the pin.
-    expect(refused("r@ar-0000000000000a02", "ONE_SLOT")).toStrictEqual([3, 2]);
+    expect(refused("r@ar-00000000000000000000000000000a02", "ONE_SLOT")).toStrictEqual([3, 2]);
   });
 
   test("where the slots are headers", () => {
     // Two headers and the mark of the first, the random value and the pin; then a header.
-    expect(refused("r@ar-0000000000000a03", "HEADERS")).toStrictEqual([5, 1]);
+    expect(refused("r@ar-00000000000000000000000000000a03", "HEADERS")).toStrictEqual([5, 1]);
   });
 });
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Finding } from "../../findings.js";
 import { snakeCase, type Cursor } from "../../yaml/cursor.js";
 import type { Json } from "../../yaml/scalar.js";
-import { canonicalJson, isMessage, messageJson } from "../settings.js";
+import { canonicalJson, DIGITS, isMessage, messageJson } from "../settings.js";
 import { matchCondition } from "./template-match.js";
 
 export type Message = { [key: string]: Json };
@@ -153,9 +153,9 @@ export function hasEntry(route: Cursor): boolean {
   return route.field("route") !== undefined;
 }
 
-/** A few digits that tell routes with different content apart. */
+/** Digits that tell routes with different content apart, also such as were made to have the same. */
 export function digest(route: Cursor): string {
-  return createHash("sha256").update(canonicalJson(route.json())).digest("hex").slice(0, 8);
+  return createHash("sha256").update(canonicalJson(route.json())).digest("hex").slice(0, DIGITS);
 }
 
 /** A message with the names of its own fields in snake_case; what is inside them stays as written. */
