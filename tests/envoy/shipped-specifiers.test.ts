@@ -357,6 +357,17 @@ describe.each(versions)("Envoy %s: RouteTemplate", (version) => {
     expect([yes?.served, no?.status]).toEqual(["other", 404]);
   });
 
+  test("its path is matched as the route configuration says, parameters cut off", async () => {
+    const template = { match: { path: "/p/admin" }, name: "t", route: { cluster: "other" } };
+    const specifiers = [
+      specifier("RouteTemplate", { template_id: "t", templates: [{ template_id: "t", route: template }] }),
+    ];
+    const fields = { ignore_path_parameters_in_path_matching: true };
+    const requests = ["/p/admin", "/p/admin;x", "/p/admin;x=1?y", "/p/admins", "/p;x/admin"].map((path) => ({ path }));
+    const results = await run(version, { routes: [route({ cluster: "api" }, specifiers)], fields }, requests);
+    expect(results.map(({ served }) => served)).toEqual(["other", "other", "other", "api", "other"]);
+  });
+
   test("may have priority groups of its own", async () => {
     const groups = [group("bad", "worse"), group("worst", "bad"), group("api", "other")];
     const native = {

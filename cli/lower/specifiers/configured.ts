@@ -3,11 +3,15 @@ import type { Finding } from "../../findings.js";
 import { snakeCase, type Cursor } from "../../yaml/cursor.js";
 import type { Json } from "../../yaml/scalar.js";
 import { canonicalJson, DIGITS, isMessage, messageJson } from "../settings.js";
-import { matchCondition } from "./template-match.js";
+import { matchCondition, pathConditions, type MatchCondition } from "./template-match.js";
 
 export type Message = { [key: string]: Json };
 
 const TYPE_PREFIX = "type.googleapis.com/attempt_router.v1.";
+
+const NO_CONDITION: MatchCondition = { condition: {}, incomplete: false };
+const CUT_PATH =
+  "expected no condition on the path where ignore_path_parameters_in_path_matching is set, which only Envoy's own matching heeds, found one: write a match in a template";
 
 const SHIPPED = ["RouteOverride", "RouteTemplate", "DropRoute", "Audit"];
 /** What a specifier of another type may override. */
@@ -47,13 +51,17 @@ export interface Template {
   proxyMatches: boolean;
 }
 
-/** Reads the entries of a `route_specifiers` list; only the module says whether their fields are right. */
-export function readSpecifiers(holder: Cursor, findings: Finding[]): Configured[] {
-  return holder.list("route_specifiers").map((entry) => readSpecifier(entry, findings));
+/**
+ * Reads the entries of a `route_specifiers` list; only the module says whether their fields are right. `cutsPath`: the
+ * route configuration ignores parameters of paths, which only the proxy does.
+ */
+export function readSpecifiers(holder: Cursor, cutsPath: boolean, findings: Finding[]): Configured[] {
+  return holder.list("route_specifiers").map((entry) => readSpecifier(entry, cutsPath, findings));
 }
 
-function readSpecifier(entry: Cursor, findings: Finding[]): Configured {
+function readSpecifier(entry: Cursor, cutsPath: boolean, findings: Finding[]): Configured {
   const config = entry.field("typed_config");
+  if (cutsPath) findings.push(...pathConditions(config?.field("when")).map((path) => path.finding(CUT_PATH)));
   const url = config?.type() ?? "";
   const type = url.startsWith(TYPE_PREFIX) ? url.slice(TYPE_PREFIX.length) : url;
   const name = entry.field("name")?.json();
@@ -67,7 +75,7 @@ function readSpecifier(entry: Cursor, findings: Finding[]): Configured {
   if (config === undefined) return { ...configured, settings: name === undefined ? {} : { name } };
   if (type === "RouteOverride") configured.override = overrideOf(fields);
   if (!SHIPPED.includes(type)) configured.override = ANYTHING;
-  if (type === "RouteTemplate") readTemplates(config, typed, configured, findings);
+  if (type === "RouteTemplate") readTemplates(config, typed, configured, cutsPath, findings);
   return configured;
 }
 
@@ -100,7 +108,13 @@ function namesIn(message: Json, list: string, field: string): string[] {
 }
 
 /** In the settings a template's route becomes what the module must know of it. */
-function readTemplates(config: Cursor, typed: Message, configured: Configured, findings: Finding[]): void {
+function readTemplates(
+  config: Cursor,
+  typed: Message,
+  configured: Configured,
+  cutsPath: boolean,
+  findings: Finding[],
+): void {
   const chosen = config.field("template_id")?.string();
   const summaries: Json[] = config.list("templates").map((item) => {
     const id = item.field("template_id");
@@ -109,8 +123,10 @@ function readTemplates(config: Cursor, typed: Message, configured: Configured, f
     if (route === undefined) return summary;
     rejectSpecifiers(route, findings);
     if (id?.string() !== chosen || chosen === undefined) return { ...summary, route: { pin: "(not chosen)" } };
-    configured.template = templateOf(route, chosen);
-    return { ...summary, route: templateSummary(route, chosen, configured.template) };
+    const match = route.field("match");
+    const condition = match === undefined ? NO_CONDITION : matchCondition(match, cutsPath);
+    configured.template = templateOf(route, chosen, condition);
+    return { ...summary, route: templateSummary(route, chosen, configured.template, condition) };
   });
   if (config.field("templates") !== undefined) typed["templates"] = summaries;
 }
@@ -121,15 +137,11 @@ function rejectSpecifiers(route: Cursor, findings: Finding[]): void {
   findings.push(own.finding("expected a template without route_specifiers, found some"));
 }
 
-function templateOf(route: Cursor, id: string): Template {
-  const match = route.field("match");
-  const proxyMatches = match === undefined ? false : matchCondition(match).incomplete;
-  return { id, route, pin: `template/${id}/${digest(route)}`, proxyMatches };
+function templateOf(route: Cursor, id: string, { incomplete }: MatchCondition): Template {
+  return { id, route, pin: `template/${id}/${digest(route)}`, proxyMatches: incomplete };
 }
 
-function templateSummary(route: Cursor, id: string, template: Template): Message {
-  const match = route.field("match");
-  const { condition } = match === undefined ? { condition: {} } : matchCondition(match);
+function templateSummary(route: Cursor, id: string, template: Template, { condition }: MatchCondition): Message {
   return {
     ...configuredRoute(route, id, template.pin),
     ...(Object.keys(condition).length > 0 ? { match: condition } : {}),

@@ -39,6 +39,7 @@ import {
   usesSlots,
   type CopyContext,
 } from "./copies.js";
+import { ignoresParameters } from "./template-match.js";
 
 /** The settings of a chain, and where its three lists stand in the file. */
 export interface PlannedChain {
@@ -130,7 +131,9 @@ class SpecifierPlanner {
     if (!holdersOf(config).some((holder) => holder.field("route_specifiers") !== undefined)) return;
     const own = this.read(config, site);
     const hosts = config.list("virtual_hosts");
-    const all = hosts.flatMap((host) => [host, ...routesOf(host)]).flatMap((holder) => readSpecifiers(holder, []));
+    const all = hosts
+      .flatMap((host) => [host, ...routesOf(host)])
+      .flatMap((holder) => readSpecifiers(holder, ignoresParameters(config), []));
     const lengths = overridesOf([...own, ...all]).map(({ groups }) => groups.length);
     const slots = Math.min(Math.max(0, ...lengths), MAX_SLOTS);
     const context = { site, config: own, slots, plugins: pluginsByName(config), upstreamChanges };
@@ -307,7 +310,7 @@ class SpecifierPlanner {
   }
 
   private read(holder: Cursor, site: RouteConfigSite): Configured[] {
-    const specifiers = readSpecifiers(holder, this.plan.findings);
+    const specifiers = readSpecifiers(holder, ignoresParameters(site.config), this.plan.findings);
     for (const { entry, type } of specifiers) if (type === "RouteOverride") this.checkClusters(entry, site);
     return specifiers;
   }

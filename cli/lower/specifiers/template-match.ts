@@ -13,13 +13,26 @@ const TEXT_KINDS = ["exact", "prefix", "suffix", "contains"];
 /** Fields whose value does not change which requests match. */
 const NEUTRAL = ["case_sensitive"];
 
-/** What a module can evaluate of an `envoy.config.route.v3.RouteMatch`. */
-export function matchCondition(match: Cursor): MatchCondition {
+/** Where matching cuts a path at ";", which the module does not. */
+export function ignoresParameters(config: Cursor): boolean {
+  return config.field("ignore_path_parameters_in_path_matching")?.bool() === true;
+}
+
+/** The places in a Condition, and in those within it, that compare the path. */
+export function pathConditions(condition: Cursor | undefined): Cursor[] {
+  if (condition === undefined) return [];
+  const path = condition.field("path");
+  const within = [...condition.list("any_of"), condition.field("not")].flatMap(pathConditions);
+  return path === undefined ? within : [path, ...within];
+}
+
+/** What a module can evaluate of an `envoy.config.route.v3.RouteMatch`; `cutsPath`: not the path. */
+export function matchCondition(match: Cursor, cutsPath: boolean): MatchCondition {
   const result: MatchCondition = { condition: {}, incomplete: false };
   for (const { key, value } of match.entries()) {
     const field = snakeCase(key);
     if (field === "headers") addHeaders(value, result);
-    else if (!addPath(field, value, match, result) && !NEUTRAL.includes(field)) result.incomplete = true;
+    else if ((cutsPath || !addPath(field, value, match, result)) && !NEUTRAL.includes(field)) result.incomplete = true;
   }
   return result;
 }
