@@ -269,6 +269,8 @@ function bootstrap(settings: unknown, admin: Json, clusters: Json[]): Json {
   };
   const byHeader = {
     match: { prefix: "/", headers: [{ name: "x-to", present_match: true }] },
+    // A promise, which the client does not keep.
+    metadata: { filter_metadata: { attempt_router: { allowed_clusters: ["b"] } } },
     route: { cluster_header: "x-to" },
   };
   const manager = {
