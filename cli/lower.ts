@@ -10,6 +10,7 @@ import { moduleValidator, type SettingsValidator } from "./lower/module-check.js
 import type { FailurePolicy, ModuleSource, PlanOptions } from "./lower/options.js";
 import { planFile, type Plan } from "./lower/plan.js";
 import { chainFinding } from "./lower/specifiers/map-errors.js";
+import { planProviders } from "./lower/providers/plan.js";
 import { planSpecifiers, type SpecifierPlan } from "./lower/specifiers/plan.js";
 import { builtModulePath, requireModule } from "./module-path.js";
 import { writeOutAliases, writeOutMerges } from "./yaml/aliases.js";
@@ -68,16 +69,18 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
   const specifiers = planSpecifiers(source, planOptions);
   const plan = planFile(source, planOptions, specifiers.known);
   const hold = planHold(source, planOptions);
+  const providers = planProviders(source);
   const findings = [
     ...[...plan.findings, ...specifiers.findings, ...settingsFindings(plan, specifiers, options)],
-    ...[...hold.findings, ...holdFindings(hold)],
+    ...[...hold.findings, ...holdFindings(hold), ...providers.findings],
   ];
   if (findings.length > 0) throw new InputError(findings);
   if (plan.usesModule && options.wasm === undefined && options.wasmRemote === undefined) {
     requireModule(builtModulePath());
   }
-  const output = write(source, plan, planOptions);
-  return { text: output === source.text ? output : withLoweredNames(source, output), warnings: plan.warnings };
+  const output = writeProviders(source, plan, planOptions);
+  const warnings = [...plan.warnings, ...providers.warnings];
+  return { text: output === source.text ? output : withLoweredNames(source, output), warnings };
 }
 
 /** Once all routes have their names, what looks them up by name can follow. */
@@ -105,6 +108,16 @@ function settingsFindings(plan: Plan, { chains }: SpecifierPlan, options: LowerO
     ),
     ...chains.flatMap((chain) => validate(chain.settings).map((error) => chainFinding(chain, error))),
   ];
+}
+
+/** Clusters first: what else is written depends on the filters that they then have. */
+function writeProviders(source: Source, plan: Plan, options: PlanOptions): string {
+  const { editor } = planProviders(source);
+  if (editor.isEmpty) return write(source, plan, options);
+  const rewritten = writeOutMerges(source) ?? writeOutAliases(source, editor);
+  const next = parseRound(source, rewritten ?? checked(source.file, editor.apply()));
+  const nextPlan = planFile(next, options);
+  return rewritten === undefined ? write(next, nextPlan, options) : writeProviders(next, nextPlan, options);
 }
 
 /**

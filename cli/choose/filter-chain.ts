@@ -5,6 +5,7 @@ import type { ConnectionManager } from "../model/program.js";
 import { isHoldFilter } from "../lower/hold/filters.js";
 import {
   DOWNSTREAM_FILTER,
+  PROVIDER_FILTERS,
   RESOLVE_FILTER,
   STARTED_FILTER,
   TYPE,
@@ -54,12 +55,14 @@ export function isUpstreamCodec({ name, type }: Filter): boolean {
   return type === TYPE.upstreamCodec || name === UPSTREAM_CODEC;
 }
 
-/** A filter of an upstream filter chain besides the codec and the module: it may write metadata. */
+/** A filter of an upstream filter chain besides the codec, the module and those of a provider: it may write metadata. */
 export function otherUpstreamFilter(chain: FilterChain | undefined): Filter | undefined {
   return chain?.filters.find(
-    (filter) => filter.name !== UPSTREAM_FILTER && !isHoldFilter(filter.name) && !isUpstreamCodec(filter),
+    (filter) => !OWN_UPSTREAM.has(filter.name) && !isHoldFilter(filter.name) && !isUpstreamCodec(filter),
   );
 }
+
+const OWN_UPSTREAM = new Set<string>([UPSTREAM_FILTER, ...Object.values(PROVIDER_FILTERS)]);
 
 /** Found by name and type: a filter that `lower` wrote before, or that a user placed by hand. */
 export function isFilter(filter: Filter | undefined, name: string, type: string): boolean {

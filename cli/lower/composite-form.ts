@@ -31,7 +31,7 @@ export function chooseForm(lists: Lists, memberOf: MemberOf, route: RouteFacts):
   const real = lists.filter((list) => list.length > 1);
   if (asked === "PROBE" || asked === "ADMIN") return dependable(real, memberOf, `availability: ${asked} asks for it`);
   const impossible = real.map((list) => perRequest(list, memberOf)).find((because) => because !== undefined);
-  const prevented = impossible ?? obstacle;
+  const prevented = impossible ?? ownFilters(lists, memberOf) ?? obstacle;
   if (asked === "AGGREGATE") {
     if (prevented !== undefined) return { form: "REFUSED", because: prevented };
     return { form: "AGGREGATE", because: "availability: AGGREGATE asks for it" };
@@ -77,6 +77,12 @@ function dependable(lists: Lists, memberOf: MemberOf, because: string): ChosenFo
 function perRequest(list: readonly string[], memberOf: MemberOf): string | undefined {
   const name = list.find((one) => memberOf(one)?.hosts === "PER_REQUEST");
   return name === undefined ? undefined : `${name} finds its host by the request`;
+}
+
+/** Envoy takes the upstream filters of the aggregate, so those that a provider needs would not run. */
+function ownFilters(lists: Lists, memberOf: MemberOf): string | undefined {
+  const name = lists.flat().find((one) => memberOf(one)?.provider);
+  return name === undefined ? undefined : `${name} has a provider, whose filters an aggregate does not run`;
 }
 
 function whyUnequal(list: readonly string[], memberOf: MemberOf, route: RouteFacts): string | undefined {

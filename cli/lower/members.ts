@@ -2,6 +2,7 @@
 // host for the request, and whether a question that is not the request's can tell.
 
 import type { Cursor } from "../yaml/cursor.js";
+import { providerOf } from "./providers/settings.js";
 import { clusterFilters } from "../read/resources.js";
 
 /** Where the hosts of a cluster come from. */
@@ -27,6 +28,8 @@ export interface Member {
   panicThreshold: number;
   /** Upstream filters in the place of the router's. */
   filters: boolean;
+  /** Settings of a provider, which filters of its own carry out. */
+  provider: boolean;
 }
 
 /** A factor by which one healthy host is enough to keep an aggregate on the cluster. */
@@ -72,6 +75,7 @@ export function readMember(cluster: Cursor): Member {
     factor: cluster.at("load_assignment", "policy", "overprovisioning_factor") !== undefined,
     panicThreshold: panicOf(cluster),
     filters: clusterFilters(cluster) !== undefined,
+    provider: providerOf(cluster) !== undefined,
   };
 }
 

@@ -5,7 +5,8 @@ import { changeItems } from "./lists.js";
 import { moduleOnly } from "./module-only.js";
 import { HTTP_PROTOCOL_OPTIONS, TYPE } from "./types.js";
 
-const PROBE = "attempt_router_probe";
+/** Name of the listener and the cluster that tell whether another cluster has a host. */
+export const PROBE = "attempt_router_probe";
 /** The bootstrap extension that lets a bootstrap, or LDS, have listeners inside Envoy. */
 export const PROBE_EXTENSION = "envoy.bootstrap.internal_listener";
 const CLUSTER_HEADER = "x-attempt-router-probe";

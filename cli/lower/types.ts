@@ -32,6 +32,9 @@ export const TYPE = {
   filterConfig: `${GOOGLE}envoy.config.route.v3.FilterConfig`,
   stringValue: `${GOOGLE}google.protobuf.StringValue`,
   metadata: `${GOOGLE}envoy.config.core.v3.Metadata`,
+  lua: `${GOOGLE}envoy.extensions.filters.http.lua.v3.Lua`,
+  credentialInjector: `${GOOGLE}envoy.extensions.filters.http.credential_injector.v3.CredentialInjector`,
+  genericCredential: `${GOOGLE}envoy.extensions.http.injected_credentials.generic.v3.Generic`,
   upstreamTls: `${GOOGLE}envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext`,
 } as const;
 
@@ -49,6 +52,12 @@ export const RESOLVE_FILTER = "attempt_router_resolve";
 /** The stock filter after which a request is the router's, see start-mark.ts. */
 export const STARTED_FILTER = "attempt_router_started";
 export const UPSTREAM_FILTER = "attempt_router_upstream";
+/** The upstream filters of a cluster that make its attempts carry what the provider may see. */
+export const PROVIDER_FILTERS = {
+  rewrite: "attempt_router_provider_rewrite",
+  headers: "attempt_router_provider_headers",
+  key: "attempt_router_provider_key",
+} as const;
 /** A static cluster without endpoints: where an attempt ends for which no cluster has a host. */
 export const NO_HOST_CLUSTER = "attempt_router_no_host";
 
