@@ -27,7 +27,7 @@ export function readCondition(fields: Fields, depth: i32 = 0): Condition {
   if (fraction != null) condition.fraction = readFraction(fraction);
   condition.methods = fields.bytesList("methods", false);
   const path = fields.object("path");
-  if (path != null) condition.path = readTextMatch(path, false);
+  if (path != null) condition.path = readTextMatch(path);
   condition.headers = readHeaders(fields);
   condition.metadata = readMetadataMatches(fields);
   readOthers(fields, condition, depth + 1);
@@ -57,8 +57,8 @@ function readFraction(fields: Fields): Fraction {
   return new Fraction(numerator, choice == 0 ? 100 : choice == 1 ? 10_000 : 1_000_000);
 }
 
-function readTextMatch(fields: Fields, canIgnoreCase: bool): TextMatch {
-  const ignoreCase = canIgnoreCase && fields.flag("ignore_case");
+function readTextMatch(fields: Fields): TextMatch {
+  const ignoreCase = fields.flag("ignore_case");
   let kind = TextMatchKind.EXACT;
   let text = "";
   let found = 0;
@@ -84,7 +84,7 @@ function readHeaders(fields: Fields): StaticArray<HeaderMatch> {
 function readHeader(fields: Fields): HeaderMatch {
   const name = new HeaderName(fields.requiredText("name"));
   const text = fields.object("string_match");
-  const match: TextMatch | null = text != null ? readTextMatch(text, true) : null;
+  const match: TextMatch | null = text != null ? readTextMatch(text) : null;
   const hasPresent = fields.has("present_match");
   const present = !hasPresent || fields.flag("present_match");
   if (hasPresent && text != null) fields.note("present_match", "one of string_match, present_match", "both");
@@ -127,7 +127,7 @@ function readValueMatch(fields: Fields): ValueMatch {
     fields.note("", "one of string_match, bool_match, double_match, present_match", decimal(kinds) + " of them");
   }
   const match = new ValueMatch(kindOf(text, number, hasBool));
-  if (text != null) match.text = readTextMatch(text, true);
+  if (text != null) match.text = readTextMatch(text);
   if (number != null) readNumberMatch(number, match);
   match.flag = hasBool ? fields.flag("bool_match") : fields.flag("present_match");
   fields.finish();

@@ -144,6 +144,10 @@ export class Editor {
     return this.edits.some((edit) => edit.start <= offset && offset < edit.end);
   }
 
+  private removes(offset: number): boolean {
+    return this.edits.some((edit) => edit.text === "" && edit.start <= offset && offset < edit.end);
+  }
+
   /** The changed text. */
   apply(): string {
     const newline = this.source.text.includes("\r\n") ? "\r\n" : "\n";
@@ -178,12 +182,16 @@ export class Editor {
     if (map.flow === true) {
       const text = `${JSON.stringify(key)}: ${renderFlow(value)}`;
       const at = last === undefined ? rangeOf(map)[0] + 1 : this.pairEnd(map, last);
-      this.push(at, at, last === undefined ? text : `, ${text}`);
+      const follows = map.items.some((pair) => !this.removes(rangeOf(keyOf(pair))[0]));
+      this.push(at, at, follows ? `, ${text}` : text);
       return;
     }
     if (last === undefined) throw new Error("a block map has at least one pair");
     const column = this.source.column(rangeOf(keyOf(map.items[0] as Pair))[0]);
-    this.appendLines(this.pairEnd(map, last), column, this.pair(key, value, column));
+    const lastKey = rangeOf(keyOf(last))[0];
+    // The lines of a pair that goes are no place to write behind.
+    if (this.removes(lastKey)) this.insertLines(lastKey, this.pair(key, value, column));
+    else this.appendLines(this.pairEnd(map, last), column, this.pair(key, value, column));
   }
 
   private insertBefore(map: YAMLMap, next: Pair, key: string, value: Json): void {

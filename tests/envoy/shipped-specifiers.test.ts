@@ -336,16 +336,27 @@ describe.each(versions)("Envoy %s: RouteTemplate", (version) => {
       { path: "/yes" },
       { path_separated_prefix: "/yes" },
       { prefix: "/", headers: [{ name: ":path", string_match: { prefix: "/yes" } }] },
-      // What only Envoy can evaluate.
-      { safe_regex: { regex: "/yes.*" } },
       { prefix: "/YES", case_sensitive: false },
-      { prefix: "/", query_parameters: [{ name: "q", string_match: { exact: "yes" } }] },
+      { path: "/Yes", case_sensitive: false },
+      { path_separated_prefix: "/yeS", case_sensitive: false },
     ]) {
       const levels = {
         routes: [route({ cluster: "api" }, [template({ match, route: { cluster: "other" } }), tag("after")])],
       };
       const requests = [{ path: "/yes?q=yes" }, { path: "/no" }];
       const [yes, no] = await run(version, levels, requests);
+      expect([match, yes?.served, yes?.headers["x-ran"]]).toEqual([match, "other", "after"]);
+      expect([match, no?.served, no?.headers["x-ran"]]).toEqual([match, "api", "after"]);
+    }
+  });
+
+  test("a match that only Envoy can evaluate must hold, too", async () => {
+    for (const match of [
+      { safe_regex: { regex: "/yes.*" } },
+      { prefix: "/", query_parameters: [{ name: "q", string_match: { exact: "yes" } }] },
+    ]) {
+      const levels = { routes: [route({ cluster: "api" }, [template({ match, route: { cluster: "other" } })])] };
+      const [yes, no] = await run(version, levels, [{ path: "/yes?q=yes" }, { path: "/no" }]);
       expect([match, yes?.served, no?.served]).toEqual([match, "other", "api"]);
     }
   });

@@ -40,6 +40,7 @@ import {
   type CopyContext,
 } from "./copies.js";
 import { ignoresParameters } from "./template-match.js";
+import { undecidedTemplateFindings } from "./undecided-template.js";
 
 /** The settings of a chain, and where its three lists stand in the file. */
 export interface PlannedChain {
@@ -130,6 +131,7 @@ class SpecifierPlanner {
     const { config } = site;
     if (!holdersOf(config).some((holder) => holder.field("route_specifiers") !== undefined)) return;
     const own = this.read(config, site);
+    this.rejectLateHosts(config, own);
     const hosts = config.list("virtual_hosts");
     const all = hosts
       .flatMap((host) => [host, ...routesOf(host)])
@@ -177,6 +179,7 @@ class SpecifierPlanner {
     editor.set(route.map, "name", routeName(name, settings), before);
     editor.set(route.map, "metadata", withSettings(ownFields(route), settings), before);
     this.rejectLostHeader(chain, [context.site.config, host, route], context);
+    this.plan.findings.push(...undecidedTemplateFindings(chain));
     const message = routeMessage(route);
     if (Object.keys(own).length > 0) message["metadata"] = withSettings(message, own);
     return routeCopies(route, message, pin, this.copyContext(host, chain, context.slots));
@@ -268,6 +271,7 @@ class SpecifierPlanner {
   /** The settings of requests that match none of the virtual host's routes. */
   private writeHostSettings(host: Cursor, lists: Configured[][], slots: number): void {
     const settings = this.settingsOf(host, ownSettings(host), lists, slots);
+    this.plan.findings.push(...undecidedTemplateFindings(lists.flat()));
     if (host.map === undefined) return;
     this.plan.editor.set(host.map, "name", routeName(host.field("name")?.string(), settings), "domains");
     this.plan.editor.set(host.map, "metadata", withSettings(ownFields(host), settings), "domains");
@@ -276,6 +280,7 @@ class SpecifierPlanner {
   /** So that requests that match no virtual host are given to the specifiers of the route configuration. */
   private addCatchAll(config: Cursor, context: ConfigContext): void {
     const settings = this.settingsOf(config, {}, [context.config], context.slots);
+    this.plan.findings.push(...undecidedTemplateFindings(context.config));
     this.addTemplateSettings(context.config, config, context);
     const routes = this.templates(context.config, config, context);
     const counts = usesSlots(overridesOf(context.config)) ? { include_request_attempt_count: true } : {};
@@ -331,6 +336,15 @@ class SpecifierPlanner {
       const message = `expected the name of a cluster in static_resources.clusters, found ${JSON.stringify(text)}`;
       this.plan.findings.push(name.finding(message));
     }
+  }
+
+  /** Nothing would give the requests of a virtual host that arrives later to the specifiers of its configuration. */
+  private rejectLateHosts(config: Cursor, own: readonly Configured[]): void {
+    if (own.length === 0 || config.field("vhds") === undefined) return;
+    const message =
+      "expected no route_specifiers beside vhds, found some: virtual hosts from VHDS would pass them by; " +
+      "put all virtual hosts into the RouteConfiguration";
+    this.plan.findings.push(config.findingBelow(["route_specifiers"], message));
   }
 
   private rejectMatcher(host: Cursor, shared: readonly Configured[]): void {

@@ -40,12 +40,12 @@ export function matchCondition(match: Cursor, cutsPath: boolean): MatchCondition
 function addPath(field: string, value: Cursor, match: Cursor, result: MatchCondition): boolean {
   const text = value.string();
   if (text === undefined || !["prefix", "path", "path_separated_prefix"].includes(field)) return false;
-  // Conditions compare paths as they are; for any other case the proxy decides.
-  if (match.field("case_sensitive")?.bool() === false) return false;
-  if (field === "path") result.condition["path"] = { exact: text };
+  const anyCase: Message = match.field("case_sensitive")?.bool() === false ? { ignore_case: true } : {};
+  if (field === "path") result.condition["path"] = { exact: text, ...anyCase };
   else if (field === "path_separated_prefix") {
-    result.condition["any_of"] = [{ path: { exact: text } }, { path: { prefix: `${text}/` } }];
-  } else if (text !== "") result.condition["path"] = { prefix: text };
+    const paths: Message[] = [{ exact: text }, { prefix: `${text}/` }];
+    result.condition["any_of"] = paths.map((path) => ({ path: { ...path, ...anyCase } }));
+  } else if (text !== "") result.condition["path"] = { prefix: text, ...anyCase };
   return true;
 }
 

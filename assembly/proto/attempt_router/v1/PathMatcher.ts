@@ -17,6 +17,9 @@ export class PathMatcher {
 
     writer.uint32(34);
     writer.string(message.contains);
+
+    writer.uint32(40);
+    writer.bool(message.ignoreCase);
   }
 
   static decode(reader: Reader, length: i32): PathMatcher {
@@ -42,6 +45,10 @@ export class PathMatcher {
           message.contains = reader.string();
           break;
 
+        case 5:
+          message.ignoreCase = reader.bool();
+          break;
+
         default:
           reader.skipType(tag & 7);
           break;
@@ -55,16 +62,19 @@ export class PathMatcher {
   prefix: string;
   suffix: string;
   contains: string;
+  ignoreCase: bool;
 
   constructor(
     exact: string = "",
     prefix: string = "",
     suffix: string = "",
-    contains: string = ""
+    contains: string = "",
+    ignoreCase: bool = false
   ) {
     this.exact = exact;
     this.prefix = prefix;
     this.suffix = suffix;
     this.contains = contains;
+    this.ignoreCase = ignoreCase;
   }
 }
