@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { parseAllDocuments } from "yaml";
+import { LineCounter } from "yaml";
 import { InputError, type Finding, type Warning } from "./findings.js";
 import { mayListRoutes, nameLoweredRoutes } from "./lower/allow-lists.js";
 import { usesAttemptCount } from "./lower/client-headers.js";
@@ -15,13 +15,12 @@ import { planSpecifiers, type SpecifierPlan } from "./lower/specifiers/plan.js";
 import { builtModulePath, requireModule } from "./module-path.js";
 import { writeOutAliases, writeOutMerges } from "./yaml/aliases.js";
 import { Cursor } from "./yaml/cursor.js";
+import type { Editor } from "./yaml/edit.js";
+import { parseDocuments } from "./yaml/parse.js";
 import { Source } from "./yaml/source.js";
 
 export { InputError, type Finding, type Warning } from "./findings.js";
 export type { FailurePolicy } from "./lower/options.js";
-
-/** Anchors may hold anchors; beyond this the file is a bomb rather than a config. */
-const MAX_WRITTEN_OUT = 64 * 1024 * 1024;
 
 const BYTE_ORDER_MARK = "\ufeff";
 
@@ -86,7 +85,7 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
 /** Once all routes have their names, what looks them up by name can follow. */
 function withLoweredNames(source: Source, text: string): string {
   if (!mayListRoutes(text)) return text;
-  const named = nameLoweredRoutes(parseRound(source, text));
+  const named = nameLoweredRoutes(Source.parse(source.file, text));
   return named === undefined ? text : checked(source.file, named);
 }
 
@@ -114,8 +113,8 @@ function settingsFindings(plan: Plan, { chains }: SpecifierPlan, options: LowerO
 function writeProviders(source: Source, plan: Plan, options: PlanOptions): string {
   const { editor } = planProviders(source);
   if (editor.isEmpty) return write(source, plan, options);
-  const rewritten = writeOutMerges(source) ?? writeOutAliases(source, editor);
-  const next = parseRound(source, rewritten ?? checked(source.file, editor.apply()));
+  const rewritten = writtenOut(source, editor);
+  const next = parseRound(source, rewritten ?? editor);
   const nextPlan = planFile(next, options);
   return rewritten === undefined ? write(next, nextPlan, options) : writeProviders(next, nextPlan, options);
 }
@@ -127,37 +126,48 @@ function writeProviders(source: Source, plan: Plan, options: PlanOptions): strin
 function write(source: Source, plan: Plan, options: PlanOptions): string {
   const hold = planHold(source, options);
   if (!hold.editor.isEmpty) {
-    const held = writeOutMerges(source) ?? writeOutAliases(source, hold.editor);
-    const next = parseRound(source, held ?? checked(source.file, hold.editor.apply()));
+    const next = parseRound(source, writtenOut(source, hold.editor) ?? hold.editor);
     return write(next, planFile(next, options), options);
   }
   const specifiers = planSpecifiers(source, options);
   if (specifiers.editor.isEmpty) return writeGroups(source, plan, options);
-  const text = writeOutMerges(source) ?? writeOutAliases(source, specifiers.editor);
-  const next = parseRound(source, text ?? checked(source.file, specifiers.editor.apply()));
+  const next = parseRound(source, writtenOut(source, specifiers.editor) ?? specifiers.editor);
   return write(next, planFile(next, options), options);
 }
 
 /** Plans again after each round of writing out, since a written-out copy is a place of its own. */
 function writeGroups(source: Source, plan: Plan, options: PlanOptions): string {
   if (plan.editor.isEmpty) return source.text;
-  const text = writeOutMerges(source) ?? writeOutAliases(source, plan.editor);
-  if (text === undefined) return checked(source.file, plan.editor.apply());
-  const next = parseRound(source, text);
+  const editor = writtenOut(source, plan.editor);
+  if (editor === undefined) return checked(source.file, plan.editor.apply());
+  const next = parseRound(source, editor);
   return writeGroups(next, planFile(next, options), options);
 }
 
-function parseRound(source: Source, text: string): Source {
-  if (text.length <= MAX_WRITTEN_OUT) return Source.parse(source.file, text);
-  const message = `expected aliases that write out to at most ${MAX_WRITTEN_OUT} characters, found more`;
-  throw new InputError([source.finding(0, "(document)", message)]);
+function writtenOut(source: Source, planned: Editor): Editor | undefined {
+  return writeOutMerges(source) ?? writeOutAliases(source, planned);
+}
+
+/** What is found in the next round is reported where it comes from. */
+function parseRound(source: Source, editor: Editor): Source {
+  const origin = editor.origin();
+  const text = editor.apply();
+  try {
+    return Source.parse(source.file, text, (offset) => source.placeOf(origin(offset)));
+  } catch (error) {
+    throw error instanceof InputError ? invalid(source.file, error.message) : error;
+  }
 }
 
 /** The output must be YAML: what is not is a defect of the editor, never something to write. */
 function checked(file: string, text: string): string {
-  const error = parseAllDocuments(text, { prettyErrors: false }).flatMap((document) => document.errors)[0];
-  if (error !== undefined) throw new Error(`lowering ${file} would give invalid YAML: ${error.message}`);
+  const error = parseDocuments(text, new LineCounter()).flatMap((document) => document.errors)[0];
+  if (error !== undefined) throw invalid(file, error.message);
   return text;
+}
+
+function invalid(file: string, message: string): Error {
+  return new Error(`lowering ${file} would give invalid YAML: ${message}`);
 }
 
 function toPlanOptions(options: LowerOptions, root: Cursor): PlanOptions {

@@ -1,80 +1,115 @@
-import { isCollection, isMap, isScalar, isSeq, visit, type Alias, type Node, type Pair, type YAMLMap } from "yaml";
+import { isAlias, isCollection, isScalar, visit, type Alias, type Node, type Pair, type YAMLMap } from "yaml";
 import { Editor } from "./edit.js";
 import { renderFlow } from "./render.js";
-import { jsonValue } from "./scalar.js";
-import type { Source } from "./source.js";
+import { jsonValue, keyText } from "./scalar.js";
+import type { Anchored, Source } from "./source.js";
 
 /**
- * The text with every alias written out whose anchored node holds one of the nodes that will change, so that a change
- * meets only the place it is meant for, or whose anchor will go away; undefined where there is none. All other anchors
- * and aliases stay.
+ * Writes out every alias whose anchored node holds one of the nodes that will change, so that a change meets only the
+ * place it is meant for, or whose anchor will go away; undefined where there is none. All other anchors and aliases stay.
  */
-export function writeOutAliases(source: Source, planned: Editor): string | undefined {
-  const offsets = planned.touched.map((node) => node.range?.[0] ?? -1);
+export function writeOutAliases(source: Source, planned: Editor): Editor | undefined {
+  const changing = changingAnchors(source, planned);
   const editor = new Editor(source);
-  for (const { node, aliases } of [...source.anchored.values()].flat()) {
-    const changes = offsets.some((offset) => contains(node, offset)) || planned.replaces(node.range?.[0] ?? -1);
-    if (aliases.length === 0 || !changes) continue;
-    for (const alias of aliases) replaceAlias(source, editor, alias, node);
+  for (const { node, aliases } of changing.values()) {
+    for (const alias of aliases) editor.replaceText(...replacementOf(source, editor, changing, alias, node));
   }
-  return editor.isEmpty ? undefined : editor.apply();
+  return editor.isEmpty ? undefined : editor;
 }
 
-/** The text with one layer of merge keys (`<<`) written out, which Envoy does not read; undefined where there is none. */
-export function writeOutMerges(source: Source): string | undefined {
+/** Writes out every merge key (`<<`), which Envoy does not read; undefined where there is none. */
+export function writeOutMerges(source: Source): Editor | undefined {
   const editor = new Editor(source);
-  for (const { map, pair } of innermost(source)) writeOutMerge(source, editor, map, pair);
-  return editor.isEmpty ? undefined : editor.apply();
-}
-
-/** Merges that take over nothing that itself still has a merge key. */
-function innermost(source: Source): { map: YAMLMap; pair: Pair }[] {
-  const offsets = source.merges.map(({ map }) => map.range?.[0] ?? -1);
-  return source.merges.filter(({ pair }) => {
-    const value = source.resolve(pair.value);
-    const nodes = isSeq(value) ? value.items.map((item) => source.resolve(item)) : [value];
-    return !nodes.some((node) => node !== undefined && offsets.some((offset) => contains(node, offset)));
-  });
+  let end = 0;
+  for (const { map, pair } of source.merges) {
+    // The merge that holds this one writes it out.
+    if ((map.range?.[0] ?? 0) < end) continue;
+    writeOutMerge(source, editor, map, pair);
+    end = Math.max(end, endOf(pair));
+  }
+  return editor.isEmpty ? undefined : editor;
 }
 
 function writeOutMerge(source: Source, editor: Editor, map: YAMLMap, merge: Pair): void {
-  const taken = new Set(map.items.filter((pair) => pair !== merge).map(keyText));
-  const value = source.resolve(merge.value);
-  const maps = isSeq(value) ? value.items.map((item) => source.resolve(item)) : [value];
-  const additions: [string, unknown][] = [];
-  for (const pair of maps.flatMap((from) => (isMap(from) ? from.items : []))) {
-    if (taken.has(keyText(pair))) continue;
-    taken.add(keyText(pair));
-    additions.push([keyText(pair), pair.value]);
+  const own = new Set(map.items);
+  const added = source.pairsOf(map).filter((pair) => !own.has(pair));
+  editor.replaceMerge(
+    map,
+    merge,
+    added.map((pair) => [keyText(pair), jsonValue(pair.value, source)]),
+  );
+}
+
+function endOf({ value }: Pair): number {
+  return (value as Node | null)?.range?.[1] ?? 0;
+}
+
+/**
+ * The anchored nodes, by where they start, in which something changes. Where an alias is written out, what holds it
+ * changes as well.
+ */
+function changingAnchors(source: Source, planned: Editor): Map<Node, Anchored> {
+  const open = [...source.anchored.values()].flat().filter(({ aliases }) => aliases.length > 0);
+  const changing = new Map<Node, Anchored>();
+  let offsets = planned.touched.map((node) => node.range?.[0] ?? -1);
+  while (offsets.length > 0) {
+    const sorted = offsets.sort((a, b) => a - b);
+    const found = open.filter(({ node }) => !changing.has(node) && holdsOne(node, sorted));
+    for (const anchored of found) changing.set(anchored.node, anchored);
+    offsets = found.flatMap(({ aliases }) => aliases.map((alias) => alias.range?.[0] ?? -1));
   }
-  const json = additions.map(([key, node]) => [key, jsonValue(node, (alias) => source.resolve(alias))] as const);
-  editor.replaceMerge(map, merge, json);
+  for (const anchored of open) {
+    if (planned.replaces(anchored.node.range?.[0] ?? -1)) changing.set(anchored.node, anchored);
+  }
+  return changing;
 }
 
-function replaceAlias(source: Source, editor: Editor, alias: Alias, node: Node): void {
+/** Whether one of some sorted offsets lies in a node. */
+function holdsOne(node: Node, sorted: readonly number[]): boolean {
+  if (!node.range) return false;
+  const [start, end] = [node.range[0], Math.max(node.range[1], node.range[0] + 1)];
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < start) low = middle + 1;
+    else high = middle;
+  }
+  return (sorted[low] ?? Infinity) < end;
+}
+
+/** Start and end of what is replaced, and the text that stands for an alias. */
+function replacementOf(
+  source: Source,
+  editor: Editor,
+  changing: ReadonlyMap<Node, Anchored>,
+  alias: Alias,
+  node: Node,
+): [number, number, string] {
   const [start, end] = [alias.range?.[0] ?? 0, alias.range?.[1] ?? 0];
-  const text = aliasText(source, editor, alias, node);
-  const spaces = text.startsWith("\n")
-    ? (/ *$/.exec(source.text.slice(source.lineStart(start), start))?.[0].length ?? 0)
-    : 0;
-  editor.replaceText(start - spaces, end, text);
+  const text = aliasText(source, editor, changing, alias, node);
+  const before = source.text.slice(source.lineStart(start), start);
+  const spaces = text.startsWith("\n") ? (/ *$/.exec(before)?.[0].length ?? 0) : 0;
+  return [start - spaces, end, text];
 }
 
-/** The text that stands for an alias: a copy of the anchored text moved to the alias' column, inner anchors left out. */
-function aliasText(source: Source, editor: Editor, alias: Alias, node: Node): string {
+/** A copy of the anchored text moved to the alias' column, inner anchors left out. */
+function aliasText(
+  source: Source,
+  editor: Editor,
+  changing: ReadonlyMap<Node, Anchored>,
+  alias: Alias,
+  node: Node,
+): string {
   const start = alias.range?.[0] ?? 0;
   const block = isCollection(node) && node.flow !== true;
-  if (source.isInFlow(alias)) {
-    return block
-      ? renderFlow(jsonValue(node, (inner) => source.resolve(inner)))
-      : sliceWithoutAnchors(source, node, editor);
-  }
-  if (!block) return sliceWithoutAnchors(source, node, editor);
+  if (block && source.isInFlow(alias)) return renderFlow(jsonValue(node, source), source);
+  const slice = sliceOf(source, editor, changing, node);
+  if (!block) return slice;
   const from = source.column(node.range?.[0] ?? 0);
   const lineIndent = /^ */.exec(source.text.slice(source.lineStart(start)))?.[0].length ?? 0;
   const afterDash = /^[\s-]*$/.test(source.text.slice(source.lineStart(start), start));
   const column = afterDash ? source.column(start) : keyColumn(source, start, lineIndent) + 2;
-  const text = shift(sliceWithoutAnchors(source, node, editor).replace(/\n$/, ""), column - from);
+  const text = shift(slice.replace(/\n$/, ""), column - from);
   return afterDash ? text : `\n${" ".repeat(column)}${text}`;
 }
 
@@ -89,26 +124,31 @@ function shift(text: string, by: number): string {
   return text.replace(new RegExp(`\\n {0,${-by}}`, "g"), "\n");
 }
 
-function sliceWithoutAnchors(source: Source, node: Node, editor: Editor): string {
+/** The text of a node without the anchors in it, and with the aliases written out that cannot stay. */
+function sliceOf(source: Source, editor: Editor, changing: ReadonlyMap<Node, Anchored>, node: Node): string {
   const start = node.range?.[0] ?? 0;
-  const text = source.text.slice(start, editor.contentEnd(node));
-  const cuts: [number, number][] = [];
+  const end = editor.contentEnd(node);
+  const cuts: [number, number, string][] = [];
   visit(node as Parameters<typeof visit>[0], {
     Node: (_, inner) => {
-      if (inner === node || !(isScalar(inner) || isCollection(inner)) || inner.anchor === undefined) return;
-      const mark = source.text.lastIndexOf(`&${inner.anchor}`, inner.range?.[0] ?? 0);
-      if (mark < start) return;
-      const stop = mark + inner.anchor.length + 1;
-      cuts.push([mark - start, source.text[stop] === " " ? stop + 1 - start : stop - start]);
+      if (isAlias(inner)) {
+        const target = source.resolve(inner);
+        // An anchor that is defined again may lead elsewhere at the place of the copy.
+        const again = (source.anchored.get(inner.source)?.length ?? 0) > 1;
+        if (target === undefined || !(again || changing.has(target))) return;
+        cuts.push(replacementOf(source, editor, changing, inner, target));
+      } else if (inner !== node && (isScalar(inner) || isCollection(inner)) && inner.anchor !== undefined) {
+        const mark = source.text.lastIndexOf(`&${inner.anchor}`, inner.range?.[0] ?? 0);
+        const stop = mark + inner.anchor.length + 1;
+        if (mark >= start) cuts.push([mark, source.text[stop] === " " ? stop + 1 : stop, ""]);
+      }
     },
   });
-  return cuts.sort((a, b) => b[0] - a[0]).reduce((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), text);
-}
-
-function contains(node: Node, offset: number): boolean {
-  return node.range != null && offset >= node.range[0] && offset < Math.max(node.range[1], node.range[0] + 1);
-}
-
-function keyText(pair: Pair): string {
-  return isScalar(pair.key) ? String(pair.key.value) : "";
+  const parts: string[] = [];
+  let at = start;
+  for (const [from, to, text] of cuts.sort(([a], [b]) => a - b)) {
+    parts.push(source.text.slice(at, from), text);
+    at = to;
+  }
+  return parts.join("") + source.text.slice(at, end);
 }

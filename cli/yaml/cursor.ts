@@ -101,7 +101,7 @@ export class Cursor {
   }
 
   json(): Json {
-    return jsonValue(this.node, (alias) => this.source.resolve(alias));
+    return jsonValue(this.node, this.source);
   }
 
   /** The value with aliases and merge keys written out; keys are kept as written. */
@@ -147,20 +147,8 @@ export class Cursor {
     });
   }
 
-  private pairs(): Pair[] {
-    const map = this.map;
-    if (map === undefined) return [];
-    const own = map.items.filter((pair) => isScalar(pair.key) && pair.key.source !== "<<");
-    if (own.length === map.items.length) return own;
-    const merged = map.items.filter((pair) => !own.includes(pair)).flatMap((pair) => this.mergedPairs(pair));
-    const keys = new Set(own.map((pair) => String((pair.key as Node & { value: unknown }).value)));
-    return [...own, ...merged.filter((pair) => !keys.has(String((pair.key as Node & { value: unknown }).value)))];
-  }
-
-  private mergedPairs(merge: Pair): Pair[] {
-    const value = new Cursor(this.source, merge.value, this.path, this.offset);
-    const maps = value.seq === undefined ? [value] : value.items();
-    return maps.flatMap((map) => map.pairs());
+  private pairs(): readonly Pair[] {
+    return this.map === undefined ? [] : this.source.pairsOf(this.map);
   }
 }
 

@@ -1,14 +1,9 @@
 import { isMap, isScalar, isSeq, Lexer, type CST, type Node, type Pair, type YAMLMap, type YAMLSeq } from "yaml";
 import { camelCase } from "./cursor.js";
-import { renderBlock, renderFlow, renderPair } from "./render.js";
+import { Edits } from "./edits.js";
+import { renderBlock, renderFlow, renderFlowPair, renderPair } from "./render.js";
 import type { Json } from "./scalar.js";
 import type { Source } from "./source.js";
-
-interface Edit {
-  start: number;
-  end: number;
-  text: string;
-}
 
 /**
  * Collects changes to a file and applies them to its text, so that whatever is not changed stays byte for byte as it
@@ -17,12 +12,14 @@ interface Edit {
 export class Editor {
   /** The collections that will change. */
   readonly touched: Node[] = [];
-  private readonly edits: Edit[] = [];
+  private readonly edits: Edits;
 
-  constructor(private readonly source: Source) {}
+  constructor(private readonly source: Source) {
+    this.edits = new Edits(source.text);
+  }
 
   get isEmpty(): boolean {
-    return this.edits.length === 0 && this.touched.length === 0;
+    return this.edits.isEmpty && this.touched.length === 0;
   }
 
   /** Notes that a collection will change, once that is possible. */
@@ -48,7 +45,7 @@ export class Editor {
     const start = rangeOf(keyOf(pair))[0];
     const end = this.pairEnd(map, pair);
     if (map.flow === true) {
-      this.push(start, end, `${JSON.stringify(key)}: ${renderFlow(value)}`);
+      this.push(start, end, renderFlowPair(key, value, this.source));
       return;
     }
     const column = this.source.column(start);
@@ -60,11 +57,12 @@ export class Editor {
     this.touched.push(map);
     const start = rangeOf(keyOf(pair))[0];
     const end = this.pairEnd(map, pair);
-    const index = map.items.indexOf(pair);
-    const next = map.items[index + 1];
-    const previous = map.items[index - 1];
+    const pairs = this.source.writtenPairsOf(map);
+    const index = pairs.indexOf(pair);
+    const next = pairs[index + 1];
+    const previous = pairs[index - 1];
     if (map.flow !== true && this.startsLine(start)) this.push(this.source.lineStart(start), this.nextLine(end), "");
-    else if (next !== undefined) this.push(start, rangeOf(keyOf(next))[0], "");
+    else if (next !== undefined) this.push(start, this.pairStart(map, next), "");
     else if (previous !== undefined) this.push(this.pairEnd(map, previous), end, "");
     else this.push(start, end, map.flow === true ? "" : "{}");
   }
@@ -80,7 +78,7 @@ export class Editor {
     const end = this.pairEnd(map, merge);
     const column = this.source.column(start);
     const texts = pairs.map(([key, value]) =>
-      map.flow === true ? `${JSON.stringify(key)}: ${renderFlow(value)}` : this.pair(key, value, column),
+      map.flow === true ? renderFlowPair(key, value, this.source) : this.pair(key, value, column),
     );
     this.push(start, end, texts.join(map.flow === true ? ", " : `\n${" ".repeat(column)}`));
   }
@@ -91,7 +89,7 @@ export class Editor {
     const next = seq.items[index] as Node | undefined;
     if (seq.flow === true) {
       if (next !== undefined) {
-        this.push(rangeOf(next)[0], rangeOf(next)[0], `${renderFlow(value)}, `);
+        this.push(rangeOf(next)[0], rangeOf(next)[0], `${renderFlow(value, this.source)}, `);
         return;
       }
       this.appendToFlow(seq, value);
@@ -109,7 +107,7 @@ export class Editor {
   private appendToFlow(seq: YAMLSeq, value: Json): void {
     const last = seq.items.at(-1) as Node | undefined;
     const at = last === undefined ? rangeOf(seq)[0] + 1 : this.contentEnd(last);
-    this.push(at, at, `${last === undefined ? "" : ", "}${renderFlow(value)}`);
+    this.push(at, at, `${last === undefined ? "" : ", "}${renderFlow(value, this.source)}`);
   }
 
   /** Removes some, not all, items of a list. */
@@ -141,32 +139,23 @@ export class Editor {
 
   /** Whether the text at an offset is going to be replaced. */
   replaces(offset: number): boolean {
-    return this.edits.some((edit) => edit.start <= offset && offset < edit.end);
-  }
-
-  private removes(offset: number): boolean {
-    return this.edits.some((edit) => edit.text === "" && edit.start <= offset && offset < edit.end);
+    return this.edits.replaces(offset);
   }
 
   /** The changed text. */
   apply(): string {
-    const newline = this.source.text.includes("\r\n") ? "\r\n" : "\n";
-    const ordered = this.edits.map((edit, order) => ({ ...edit, order }));
-    ordered.sort((a, b) => a.start - b.start || a.end - b.end || a.order - b.order);
-    const parts: string[] = [];
-    let at = 0;
-    for (const edit of ordered) {
-      if (edit.start < at) throw new Error(`overlapping edits at offset ${edit.start}`);
-      parts.push(this.source.text.slice(at, edit.start), edit.text.replace(/\r?\n/g, newline));
-      at = edit.end;
-    }
-    return parts.join("") + this.source.text.slice(at);
+    return this.edits.apply();
+  }
+
+  /** Where in the file an offset of the changed text comes from; of what was written, the place where it was. */
+  origin(): (offset: number) => number {
+    return this.edits.origin();
   }
 
   /** Where the text of a node ends, without the comments and blank lines after it. */
   contentEnd(node: Node): number {
     if (isMap(node) && node.flow !== true) {
-      const last = node.items.at(-1);
+      const last = this.source.writtenPairsOf(node).at(-1);
       if (last !== undefined) return this.pairEnd(node, last);
     }
     if (isSeq(node) && node.flow !== true) {
@@ -178,19 +167,20 @@ export class Editor {
 
   private append(map: YAMLMap, key: string, value: Json): void {
     this.touched.push(map);
-    const last = map.items.at(-1);
+    const pairs = this.source.writtenPairsOf(map);
+    const last = pairs.at(-1);
     if (map.flow === true) {
-      const text = `${JSON.stringify(key)}: ${renderFlow(value)}`;
+      const text = renderFlowPair(key, value, this.source);
       const at = last === undefined ? rangeOf(map)[0] + 1 : this.pairEnd(map, last);
-      const follows = map.items.some((pair) => !this.removes(rangeOf(keyOf(pair))[0]));
+      const follows = pairs.some((pair) => !this.edits.removes(this.pairStart(map, pair)));
       this.push(at, at, follows ? `, ${text}` : text);
       return;
     }
     if (last === undefined) throw new Error("a block map has at least one pair");
-    const column = this.source.column(rangeOf(keyOf(map.items[0] as Pair))[0]);
-    const lastKey = rangeOf(keyOf(last))[0];
+    const column = this.source.column(this.pairStart(map, pairs[0] as Pair));
+    const lastStart = this.pairStart(map, last);
     // The lines of a pair that goes are no place to write behind.
-    if (this.removes(lastKey)) this.insertLines(lastKey, this.pair(key, value, column));
+    if (this.edits.removes(lastStart)) this.insertLines(lastStart, this.pair(key, value, column));
     else this.appendLines(this.pairEnd(map, last), column, this.pair(key, value, column));
   }
 
@@ -198,7 +188,7 @@ export class Editor {
     this.touched.push(map);
     const start = rangeOf(keyOf(next))[0];
     if (map.flow === true) {
-      this.push(start, start, `${JSON.stringify(key)}: ${renderFlow(value)}, `);
+      this.push(start, start, `${renderFlowPair(key, value, this.source)}, `);
       return;
     }
     this.insertLines(start, this.pair(key, value, this.source.column(start)));
@@ -238,12 +228,22 @@ export class Editor {
     return this.valueIndicatorEnd(map, pair);
   }
 
+  /** Where a pair starts, the tag or anchor of its key included. */
+  private pairStart(map: YAMLMap, pair: Pair): number {
+    const key = rangeOf(keyOf(pair))[0];
+    const before = this.itemOf(map, key)?.start ?? [];
+    return before.find(({ type }) => ["tag", "anchor", "explicit-key-ind"].includes(type))?.offset ?? key;
+  }
+
+  private itemOf(map: YAMLMap, key: number) {
+    const token = map.srcToken as CST.BlockMap | CST.FlowCollection | undefined;
+    return token?.items.find((candidate) => tokenStart(candidate.key) === key);
+  }
+
   /** The end of the `:` of a pair without a value. */
   private valueIndicatorEnd(map: YAMLMap, pair: Pair): number {
-    const token = map.srcToken as CST.BlockMap | CST.FlowCollection | undefined;
     const key = rangeOf(keyOf(pair));
-    const item = token?.items.find((candidate) => tokenStart(candidate.key) === key[0]);
-    const colon = item?.sep?.find((part) => part.type === "map-value-ind");
+    const colon = this.itemOf(map, key[0])?.sep?.find((part) => part.type === "map-value-ind");
     return colon === undefined ? key[1] : colon.offset + 1;
   }
 
@@ -276,7 +276,7 @@ export class Editor {
   }
 
   private push(start: number, end: number, text: string): void {
-    this.edits.push({ start, end, text });
+    this.edits.add({ start, end, text });
   }
 }
 

@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, Scalar, type Node } from "yaml";
+import { isMap, isScalar, isSeq, Scalar, type Node, type Pair, type YAMLMap } from "yaml";
 
 /** A JSON value as Envoy hands it to its protobuf parser. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -29,15 +29,24 @@ export function needsQuotes(text: string): boolean {
   return booleanWord(text) !== undefined || /^(null|Null|NULL)$/.test(text) || /^\.(inf|nan)$/i.test(text);
 }
 
-/** The JSON value of a node, with aliases resolved through `resolve`. Keys are kept as written. */
-export function jsonValue(node: unknown, resolve: (alias: Node) => Node | undefined): Json {
-  const target = isAlias(node) ? resolve(node) : node;
+/** What leads from a node of a file to the nodes that it stands for. */
+export interface Reader {
+  resolve(node: unknown): Node | undefined;
+  pairsOf(map: YAMLMap): readonly Pair[];
+}
+
+/** The JSON value of a node, with aliases and merge keys written out. Keys are kept as written. */
+export function jsonValue(node: unknown, reader: Reader): Json {
+  const target = reader.resolve(node);
   if (isScalar(target)) return scalarValue(target);
-  if (isSeq(target)) return target.items.map((item) => jsonValue(item, resolve));
+  if (isSeq(target)) return target.items.map((item) => jsonValue(item, reader));
   if (!isMap(target)) return null;
-  return Object.fromEntries(
-    target.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : "", jsonValue(pair.value, resolve)]),
-  );
+  return Object.fromEntries(reader.pairsOf(target).map((pair) => [keyText(pair), jsonValue(pair.value, reader)]));
+}
+
+/** The key of a pair as text; empty where it is no scalar. */
+export function keyText(pair: Pair): string {
+  return isScalar(pair.key) ? String(pair.key.value) : "";
 }
 
 function plainText(node: Scalar): string | undefined {

@@ -1,7 +1,10 @@
-import { isAlias, isCollection, isMap, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from "yaml";
+import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, visit } from "yaml";
 import type { Alias, Document, Node, Pair, YAMLMap } from "yaml";
 import { InputError, type Finding } from "../findings.js";
-import { syntaxFindings } from "./syntax.js";
+import { isLeftOut, isMergeKey, parseDocuments, TOO_DEEP, TooDeepError } from "./parse.js";
+import { keyText } from "./scalar.js";
+import { isJson, syntaxFindings } from "./syntax.js";
+import { weigh } from "./weight.js";
 
 /** Where an anchored node starts, and who uses it. */
 export interface Anchored {
@@ -9,42 +12,59 @@ export interface Anchored {
   aliases: Alias[];
 }
 
-/** A parsed file: its text, its tree, and which alias leads where. */
+/** Where an offset of a text that was made from a file comes from in the file. */
+export type Origin = (offset: number) => { line: number; col: number };
+
+/** A parsed file: its text, its tree without what Envoy leaves out, and which alias leads where. */
 export class Source {
   readonly anchored = new Map<string, Anchored[]>();
   /** Maps with a plain `<<` key. */
   readonly merges: { map: YAMLMap; pair: Pair }[] = [];
+  readonly isJson: boolean;
   /** Whether the file indents the items of a list below its key. */
   readonly indentsLists: boolean;
   private readonly inFlow = new Set<Alias>();
   private readonly targets = new Map<Alias, Node>();
   private hasAliases = false;
+  private leavesOut = false;
+  /** Aliases without an anchor before them. */
+  private readonly unknown: Alias[] = [];
   /** Aliases inside the node that they stand for. */
   private readonly inThemselves: Alias[] = [];
+  /** All pairs of the maps that have some which Envoy leaves out. */
+  private readonly written = new Map<YAMLMap, readonly Pair[]>();
+  private readonly merging = new Set<YAMLMap>();
+  /** The pairs of maps with merge keys. */
+  private readonly merged = new Map<YAMLMap, readonly Pair[]>();
 
   private constructor(
     readonly file: string,
     readonly text: string,
     readonly document: Document.Parsed,
-    private readonly lines: LineCounter,
+    /** Where an offset stands in the file, which may be another text than this one. */
+    readonly placeOf: Origin,
   ) {
+    this.isJson = isJson(file, text);
     this.indentsLists = this.indexTree();
+    this.rejectWrongAliases();
+    this.leaveOut();
+    for (const { map } of this.merges) this.pairsOf(map);
   }
 
-  /** @throws InputError with every syntax error and duplicate key. */
-  static parse(file: string, text: string): Source {
+  /**
+   * `origin` says where the text comes from, where it is not the file's own.
+   * @throws InputError with every syntax error and duplicate key, or where aliases stand for too much.
+   */
+  static parse(file: string, text: string, origin?: Origin): Source {
     const lines = new LineCounter();
-    const options = { lineCounter: lines, keepSourceTokens: true, prettyErrors: false, uniqueKeys: true } as const;
-    const documents = parseAllDocuments(text, options);
-    const errors = (documents as Document.Parsed[]).flatMap((document) => document.errors);
+    const documents = parsed(file, text, lines);
+    const errors = documents.flatMap((document) => document.errors);
     const findings = syntaxFindings(file, text, lines, errors);
-    const [document, second] = documents as Document.Parsed[];
+    const [document, second] = documents;
     if (second !== undefined) findings.push(secondDocument(file, lines, second));
     if (document === undefined) findings.push(emptyFile(file));
     if (findings.length > 0 || document === undefined) throw new InputError(findings);
-    const source = new Source(file, text, document, lines);
-    source.rejectWrongAliases();
-    return source;
+    return new Source(file, text, document, origin ?? ((offset) => lines.linePos(offset)));
   }
 
   /** The node itself, or what its alias stands for. */
@@ -53,14 +73,33 @@ export class Source {
     return node === null || node === undefined ? undefined : (node as Node);
   }
 
+  /** The pairs of a map, those that its merge keys add last. */
+  pairsOf(map: YAMLMap): readonly Pair[] {
+    const known = this.merged.get(map);
+    if (known !== undefined) return known;
+    if (!this.merging.has(map)) return map.items;
+    const merges = map.items.filter(({ key }) => isMergeKey(key));
+    const pairs = new Map(map.items.filter(({ key }) => !isMergeKey(key)).map((pair) => [keyText(pair), pair]));
+    for (const pair of merges.flatMap(({ value }) => this.mapsOf(value)).flatMap((from) => this.pairsOf(from))) {
+      if (!pairs.has(keyText(pair))) pairs.set(keyText(pair), pair);
+    }
+    const result = [...pairs.values()];
+    this.merged.set(map, result);
+    return result;
+  }
+
+  /** The pairs of a map as they stand in the text, those included that Envoy leaves out. */
+  writtenPairsOf(map: YAMLMap): readonly Pair[] {
+    return this.written.get(map) ?? map.items;
+  }
+
   /** Whether an alias stands somewhere inside `{}` or `[]`. */
   isInFlow(alias: Alias): boolean {
     return this.inFlow.has(alias);
   }
 
   finding(offset: number, path: string, message: string): Finding {
-    const { line, col } = this.lines.linePos(offset);
-    return { file: this.file, line, col, path: path === "" ? "(document)" : path, message };
+    return { file: this.file, ...this.placeOf(offset), path: path === "" ? "(document)" : path, message };
   }
 
   /** Offset of the first character of the line that holds `offset`. */
@@ -92,8 +131,12 @@ export class Source {
         }
       },
       Pair: (_, pair, path) => {
+        if (isLeftOut(pair.key)) this.leavesOut = true;
         const map = path.at(-1);
-        if (isMap(map) && isMergeKey(pair.key)) this.merges.push({ map, pair });
+        if (isMap(map) && isMergeKey(pair.key)) {
+          this.merges.push({ map, pair });
+          this.merging.add(map);
+        }
         this.countListStyle(pair, votes);
       },
     });
@@ -101,9 +144,30 @@ export class Source {
   }
 
   private linkAlias(alias: Alias, entry: Anchored | undefined): void {
-    if (entry === undefined) return;
+    if (entry === undefined) {
+      this.unknown.push(alias);
+      return;
+    }
     entry.aliases.push(alias);
     this.targets.set(alias, entry.node);
+  }
+
+  private mapsOf(merged: unknown): YAMLMap[] {
+    const value = this.resolve(merged);
+    const maps = isSeq(value) ? value.items.map((item) => this.resolve(item)) : [value];
+    return maps.filter((map) => isMap(map));
+  }
+
+  /** What is left out may still hold anchors, so it is left out once these are known. */
+  private leaveOut(): void {
+    if (!this.leavesOut) return;
+    visit(this.document, {
+      Map: (_, map) => {
+        if (!map.items.some(({ key }) => isLeftOut(key))) return;
+        this.written.set(map, map.items);
+        map.items = map.items.filter(({ key }) => !isLeftOut(key));
+      },
+    });
   }
 
   private countListStyle(pair: Pair, votes: { indented: number; flush: number }): void {
@@ -117,14 +181,12 @@ export class Source {
   private rejectWrongAliases(): void {
     if (!this.hasAliases) return;
     const findings = this.inThemselves.map((alias) => this.aliasFinding(alias, IN_ITSELF));
-    visit(this.document, {
-      Alias: (_, alias) => {
-        if (this.targets.has(alias)) return;
-        findings.push(this.aliasFinding(alias, `expected an anchor &${alias.source} before its use, found none`));
-      },
-    });
-    if (findings.length === 0 && this.writtenOut(this.document.contents, new Map()) > MAX_NODES) {
-      findings.push(this.finding(0, "", `expected aliases that stand for at most ${MAX_NODES} values, found more`));
+    for (const alias of this.unknown) {
+      findings.push(this.aliasFinding(alias, `expected an anchor &${alias.source} before its use, found none`));
+    }
+    if (findings.length === 0) {
+      const excess = weigh(this.document.contents, (alias) => this.targets.get(alias));
+      findings.push(...excess.map(({ alias, message }) => this.aliasFinding(alias, message)));
     }
     if (findings.length > 0) throw new InputError(findings);
   }
@@ -132,25 +194,18 @@ export class Source {
   private aliasFinding(alias: Alias, message: string): Finding {
     return this.finding(alias.range?.[0] ?? 0, "", message);
   }
-
-  /** The number of nodes below and including this one, were all aliases written out. */
-  private writtenOut(node: unknown, known: Map<unknown, number>): number {
-    const target = isAlias(node) ? this.targets.get(node) : node;
-    const before = known.get(target);
-    if (before !== undefined) return before;
-    const children = isCollection(target) ? target.items.map((item) => (isPair(item) ? item.value : item)) : [];
-    const count = children.reduce((sum: number, child) => sum + this.writtenOut(child, known), 1);
-    known.set(target, count);
-    return count;
-  }
 }
 
 const IN_ITSELF = "expected an alias outside of the value that it stands for, found one inside";
-/** A file that stands for more is a bomb rather than a config. */
-const MAX_NODES = 10_000_000;
 
-function isMergeKey(key: unknown): boolean {
-  return isScalar(key) && key.type === "PLAIN" && key.source === "<<";
+function parsed(file: string, text: string, lines: LineCounter): Document.Parsed[] {
+  try {
+    return parseDocuments(text, lines);
+  } catch (error) {
+    if (!(error instanceof TooDeepError)) throw error;
+    const { line, col } = lines.linePos(error.offset);
+    throw new InputError([{ file, line, col, path: "(document)", message: TOO_DEEP }]);
+  }
 }
 
 function secondDocument(file: string, lines: LineCounter, document: Document.Parsed): Finding {

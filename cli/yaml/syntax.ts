@@ -24,7 +24,8 @@ export function syntaxFindings(
 
 const DUPLICATE_KEY = "expected each key of a map once, found this key again";
 
-function isJson(file: string, text: string): boolean {
+/** Whether a file is meant as JSON, as far as its name and its first characters say. */
+export function isJson(file: string, text: string): boolean {
   return /\.json$/i.test(file) || /^\s*[{[]\s*["{}\]]/.test(text);
 }
 

@@ -70,7 +70,7 @@ type Config = Record<string, unknown>;
 
 /** Resources are validated inside a bootstrap, as Envoy has no mode for them alone. */
 function bootstrapOf(text: string): string {
-  const document = parse(text) as Config;
+  const document = parse(text, { logLevel: "error", uniqueKeys: false }) as Config;
   if ("static_resources" in document || "dynamic_resources" in document) return text;
   const wrapped = "resources" in document ? (document["resources"] as Config[]) : [document];
   const all = wrapped.map((one) => ("resource" in one ? (one["resource"] as Config) : one));
