@@ -21,7 +21,7 @@ export class HashPolicy {
   constructor(
     readonly source: HashSource,
     readonly name: Bytes,
-    /** Stop after this policy as soon as some policy gave a hash. */
+    /** Stop after this policy as soon as some policy gave a hash; never set for NOTHING. */
     readonly terminal: bool,
   ) {}
 }

@@ -99,7 +99,8 @@ function compileHashPolicy(message: HashPolicyMessage): HashPolicy {
   if (query != null) return new HashPolicy(HashSource.QUERY_PARAMETER, encode(query.name), terminal);
   const connection = message.connectionProperties;
   const usesIp = connection != null && connection.sourceIp;
-  return new HashPolicy(usesIp ? HashSource.SOURCE_IP : HashSource.NOTHING, NOTHING, terminal);
+  // Envoy makes no policy of connection_properties without source_ip, so that its terminal ends nothing.
+  return new HashPolicy(usesIp ? HashSource.SOURCE_IP : HashSource.NOTHING, NOTHING, terminal && usesIp);
 }
 
 // `host` is Envoy's other name of `:authority`, also for HTTP/1.
