@@ -14,13 +14,14 @@ const ARROWS: Record<string, string[]> = {
   route: ["decide"],
   settings: ["route", "decide", "wire"],
   specifiers: ["settings", "route", "decide", "wire"],
+  hold: ["settings", "wire"],
   availability: ["host", "settings", "decide", "wire"],
-  roles: ["availability", "host", "settings", "route", "decide", "wire"],
+  roles: ["availability", "hold", "host", "settings", "route", "decide", "wire"],
 };
 /** Files at the top that anything may import. */
 const FOR_ALL = ["byte-buffer.ts", "bytes.ts", "text.ts", "view-list.ts"];
 /** Those that wire the folders together. */
-const ENTRIES = ["debug.ts", "index.ts"];
+const ENTRIES = ["debug.ts", "hold-module.ts", "index.ts"];
 
 test("a circle is seen", () => {
   const circle: [string, string[]][] = [

@@ -214,8 +214,9 @@ describe.each(versions)("Envoy %s", (version) => {
     for (let i = 0; i < 400; i++) hops.push(...(await get()).hops);
     const share = hops.filter((hop) => hop === "one").length / hops.length;
     expect(hops.length).toBe(400);
-    expect(share).toBeGreaterThan(0.45);
-    expect(share).toBeLessThan(0.55);
+    // A question that took a turn would move the share to 0 or 1.
+    expect(share).toBeGreaterThan(0.4);
+    expect(share).toBeLessThan(0.6);
   });
 });
 
