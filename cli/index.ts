@@ -13,6 +13,7 @@ export {
   type Finding,
   type Lowered,
   type LowerOptions,
+  type LowerReport,
   type Warning,
 } from "./lower.js";
 export { builtModulePath, MissingModuleError } from "./module-path.js";

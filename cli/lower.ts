@@ -9,6 +9,7 @@ import { isAboutComposites, settingsFinding } from "./lower/map-errors.js";
 import { moduleValidator, type SettingsValidator } from "./lower/module-check.js";
 import type { FailurePolicy, ModuleSource, PlanOptions } from "./lower/options.js";
 import { planFile, type Plan } from "./lower/plan.js";
+import { reportOf, type LowerReport } from "./lower/report.js";
 import { chainFinding } from "./lower/specifiers/map-errors.js";
 import { planProviders } from "./lower/providers/plan.js";
 import { planSpecifiers, type SpecifierPlan } from "./lower/specifiers/plan.js";
@@ -21,6 +22,7 @@ import { Source } from "./yaml/source.js";
 
 export { InputError, type Finding, type Warning } from "./findings.js";
 export type { FailurePolicy } from "./lower/options.js";
+export type { LowerReport } from "./lower/report.js";
 
 const BYTE_ORDER_MARK = "\ufeff";
 
@@ -49,6 +51,8 @@ export interface Lowered {
   /** The whole output file; the input unchanged where there was nothing to lower. */
   text: string;
   warnings: Warning[];
+  /** Which form each route got, and why no cheaper one. */
+  readonly report: LowerReport;
 }
 
 /**
@@ -78,8 +82,13 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
     requireModule(builtModulePath());
   }
   const output = writeProviders(source, plan, planOptions);
-  const warnings = [...plan.warnings, ...providers.warnings];
-  return { text: output === source.text ? output : withLoweredNames(source, output), warnings };
+  return {
+    text: output === source.text ? output : withLoweredNames(source, output),
+    warnings: [...plan.warnings, ...providers.warnings],
+    get report() {
+      return reportOf(plan.report, hold.upstream);
+    },
+  };
 }
 
 /** Once all routes have their names, what looks them up by name can follow. */

@@ -3,7 +3,8 @@ import type { CheckFinding } from "../check/check.js";
 import { checkProgram } from "../check/run.js";
 import { formatFinding } from "../findings.js";
 import { readInput, writeOutput } from "../files.js";
-import { lower, type FailurePolicy, type LowerOptions } from "../lower.js";
+import { lower, type FailurePolicy, type LowerOptions, type LowerReport } from "../lower.js";
+import { reportText } from "../lower/report.js";
 import type { Io } from "../io.js";
 import { writePlaced } from "../paint.js";
 import { readProgram } from "../read/program.js";
@@ -20,6 +21,8 @@ interface Flags {
   rds?: true;
   splitWeights?: true;
   placeBefore?: string;
+  report?: true;
+  format?: "text" | "json";
 }
 
 const EXAMPLES = `
@@ -28,6 +31,7 @@ Examples:
   $ attempt-router lower native.yaml --wasm /etc/envoy/attempt-router.wasm -o envoy.yaml
   $ attempt-router lower rds.yaml -o lowered-rds.yaml         # a RouteConfiguration, Listener, Cluster or resources: [...]
   $ attempt-router lower bootstrap.yaml --rds -o envoy.yaml   # the bootstrap whose routes come from RDS
+  $ attempt-router lower native.yaml --report                 # why does each route get its form?
   $ cat native.yaml | attempt-router lower - > envoy.yaml
 
 Exit codes: 0 done, 1 the input is wrong (nothing is written), 2 wrong usage.`;
@@ -57,6 +61,8 @@ export function lowerCommand(io: Io): Command {
     )
     .option("--place-before <filter>", "put the module before this HTTP filter instead of right before the router")
     .option("--no-check", "do not note what `attempt-router check` finds")
+    .option("--report", "print what each route became and why, instead of the config, which only -o writes")
+    .addOption(new Option("--format <format>", "of the report (default: text)").choices(["text", "json"]))
     .addHelpText("after", EXAMPLES)
     .action((input: string, flags: Flags, command: Command) => run(io, input, flags, command));
 }
@@ -68,11 +74,16 @@ async function run(io: Io, input: string, flags: Flags, command: Command): Promi
   if (flags.wasmCluster !== undefined && flags.wasmRemote === undefined) {
     command.error("error: option '--wasm-cluster <name>' needs '--wasm-remote <url>'");
   }
+  if (flags.format !== undefined && flags.report === undefined) {
+    command.error("error: option '--format <format>' needs '--report'");
+  }
   const file = input === "-" ? "<stdin>" : input;
   const text = await readInput(input, io);
   const result = lower(text, toOptions(file, flags));
-  await writeOutput(flags.output, result.text, io);
-  if (result.text === text) writePlaced(io, `${file}:1:1: ${NOTHING_TO_LOWER}`, true);
+  const written = flags.report === undefined || flags.output !== undefined;
+  if (written) await writeOutput(flags.output, result.text, io);
+  if (flags.report === true) await writeOutput(undefined, printed(result.report, flags.format), io);
+  if (written && result.text === text) writePlaced(io, `${file}:1:1: ${NOTHING_TO_LOWER}`, true);
   for (const warning of result.warnings) writePlaced(io, formatFinding(warning), true);
   for (const finding of flags.check ? checkProgram(readProgram(file, text), text) : []) {
     if (finding.severity !== "info") writePlaced(io, noteOf(finding), true);
@@ -81,6 +92,10 @@ async function run(io: Io, input: string, flags: Flags, command: Command): Promi
 
 function noteOf({ file, line, column, message, code }: CheckFinding): string {
   return `${file}:${line}:${column}: ${message} [${code}]`;
+}
+
+function printed(report: LowerReport, format: Flags["format"]): string {
+  return format === "json" ? `${JSON.stringify(report, null, 2)}\n` : reportText(report);
 }
 
 function toOptions(file: string, flags: Flags): LowerOptions {

@@ -3,7 +3,7 @@ import { chainChangesCount } from "../choose/attempt-count.js";
 import { chainsOf, earlierFilter, isMark, otherUpstreamFilter } from "../choose/filter-chain.js";
 import { choose, decidesPerAttempt, type RouteSurroundings } from "../choose/routes.js";
 import { InputError, type Finding, type Warning } from "../findings.js";
-import { managersOf, type ConnectionManager, type Program } from "../model/program.js";
+import { managersOf, routeConfigurationsOf, type ConnectionManager, type Program } from "../model/program.js";
 import type { RouteConfiguration } from "../model/route.js";
 import { cursorAt } from "../read/place.js";
 import { programOf } from "../read/program.js";
@@ -56,7 +56,7 @@ export function planFile(source: Source, options: PlanOptions, known: ReadonlySe
     routes: [],
     unusedSpecifiers: [],
     usesModule: false,
-    report: { routes: [], managers: [] },
+    report: { routes: [], managers: [], configurations: [], placeBefore: options.placeBefore },
   };
   const root = Cursor.root(source);
   const resources = findResources(root, plan.findings);
@@ -106,6 +106,7 @@ class Planner {
   }
 
   run(): void {
+    this.plan.report.configurations.push(...routeConfigurationsOf(this.program));
     for (const manager of this.managers) {
       this.plan.findings.push(...staleFilters(manager, this.options));
       for (const config of manager.routeConfigurations) this.prepare(config);
@@ -183,7 +184,7 @@ class Planner {
         .filter((candidate) => candidate.virtualHost === virtualHost)
         .map(({ route, prepared, facts }) => {
           const choice = choose(facts, around);
-          this.plan.report.routes.push({ route, virtualHost, ...choice });
+          this.plan.report.routes.push({ route, virtualHost, composites: prepared.composites, ...choice });
           return deliver(prepared, choice.delivery, decidesPerAttempt(facts));
         });
       table.routes.push(...routes);

@@ -27,6 +27,8 @@ describe("wrong usage exits with 2, writes the reason and no output", () => {
     ["lower", "-", "--wasm-remote", "modules.test", "--sha256", hex],
     ["lower", "-", "--wasm-remote", "https://modules.test/a.wasm", "--sha256", hex, "--wasm", "a.wasm"],
     ["lower", "-", "--wasm-cluster", "modules"],
+    ["lower", "-", "--format", "json"],
+    ["lower", "-", "--report", "--format", "xml"],
     ["check"],
     ["check", "-", "--format", "xml"],
     ["explain", "-"],

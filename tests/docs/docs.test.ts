@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stringify, parse } from "yaml";
 import { describe, expect, test } from "vitest";
+import { FORMS } from "../../cli/choose/delivery.js";
 import { lower } from "../../cli/lower.js";
 import { caseFiles } from "../support/case.js";
 import packageJson from "../../package.json" with { type: "json" };
@@ -89,6 +90,22 @@ test("every setting of a route is documented, and no other", () => {
   expect(documented).toEqual(fields);
 });
 
+test("every form of a route is documented, from the cheapest to the dearest", () => {
+  expect(firstCells("docs/forms.md", "## The forms")).toEqual(FORMS.map((form) => `\`${form}\``));
+});
+
+test("every reason that declines a form is documented, and no other", () => {
+  const choosing = readdirSync(`${ROOT}cli/choose`).map((file) => `cli/choose/${file}`);
+  const preparing = ["clusters", "override", "plan", "prepare"].map((name) => `cli/lower/${name}.ts`);
+  const literals = [...choosing, ...preparing].flatMap((file) =>
+    literalsOf(read(file), /because: ?("[^"]+"|`[^`]+`)/g),
+  );
+  const ofShares = literalsOf(read("cli/choose/weights.ts"), /[?=)] (?:return )?("[^"]{20,}"|`[^`]{20,}`)/g);
+  expect(ofShares.length).toBeGreaterThan(5);
+  const documented = firstCells("docs/forms.md", "## Why not a cheaper one");
+  expect(documented.toSorted()).toEqual([...new Set([...literals, ...ofShares])].sort());
+});
+
 test("every dependency has its reason", () => {
   const dependencies = [...Object.keys(packageJson.dependencies), ...Object.keys(packageJson.devDependencies)];
   const table = read("docs/RATIONALE.md").split("## Why is each dependency there?")[1] ?? "";
@@ -111,6 +128,18 @@ test("every difference names what pins it", () => {
   expect(rows.length).toBeGreaterThan(30);
   expect(rows.filter((row) => !CASES.has(pins(row)) && !existsSync(ROOT + (pins(row) || "nothing")))).toEqual([]);
 });
+
+/** The first cells of the table below a heading. */
+function firstCells(page: string, heading: string): string[] {
+  const section = (read(page).split(`${heading}\n`)[1] ?? "").split("\n## ")[0] ?? "";
+  return [...section.matchAll(/^\| (.+?) \|/gm)].map((match) => match[1] ?? "").slice(2);
+}
+
+/** What stands between the quotes of each match, with `…` for what is filled in. */
+function literalsOf(source: string, pattern: RegExp): string[] {
+  const literals = [...source.matchAll(pattern)].map((match) => (match[1] ?? "").slice(1, -1));
+  return literals.map((literal) => literal.replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, "…"));
+}
 
 /** The anchors that GitHub gives the headings of a page. */
 function anchorsOf(page: string): Set<string> {

@@ -28,11 +28,13 @@ export interface HoldPlan {
   settings: { setting: Cursor; settings: HoldSettings }[];
   /** Whether some route or virtual host has the setting. */
   isUsed: boolean;
+  /** Names of the upstream filters of each connection manager that has some, by its offset. */
+  upstream: Map<number, string[]>;
 }
 
 /** Plans the filters that hold answers. Findings do not stop it. */
 export function planHold(source: Source, options: PlanOptions): HoldPlan {
-  const plan: HoldPlan = { editor: new Editor(source), findings: [], settings: [], isUsed: false };
+  const plan: HoldPlan = { editor: new Editor(source), findings: [], settings: [], isUsed: false, upstream: new Map() };
   const resources = findResources(Cursor.root(source), []);
   if (resources === undefined || !source.text.includes(SETTING)) return plan;
   new HoldPlanner(plan, resources, options).run();
@@ -71,6 +73,7 @@ class HoldPlanner {
       for (const host of config.list("virtual_hosts")) this.planHost(host, kinds);
     }
     if (kinds.size === 0) return;
+    this.plan.upstream.set(manager.offset, [...kinds.keys()]);
     const limit = bufferLimit(manager);
     const { settings, findings } = this.plan;
     for (const one of settings.slice(before)) findings.push(...limitFindings(one, limit));
