@@ -25,9 +25,12 @@ export class Candidate {
 /** A composite cluster with, for every attempt, the clusters that the attempt may use in their order. */
 @final
 export class Composite {
+  /** @param aggregates Whether the defaults of attempts with several clusters are aggregates of these. */
   constructor(
     readonly name: Bytes,
     private attempts: StaticArray<StaticArray<Candidate>>,
+    private defaults: StaticArray<Bytes>,
+    readonly aggregates: bool,
   ) {}
 
   /** Number of attempts that have a cluster. */
@@ -54,10 +57,10 @@ export class Composite {
     return null;
   }
 
-  /** The cluster that an attempt uses while nothing is known, or null: the list has ended. */
-  defaultOf(attempt: u32): Candidate | null {
-    const candidates = this.candidates(attempt);
-    return candidates.length > 0 ? unchecked(candidates[0]) : null;
+  /** What an attempt uses while nothing is known of its clusters. */
+  defaultOf(attempt: u32): Bytes {
+    const index = attempt - 1;
+    return index < <u32>this.defaults.length ? unchecked(this.defaults[index]) : NO_HOST;
   }
 }
 

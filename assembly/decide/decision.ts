@@ -1,15 +1,11 @@
 import { Bytes, View } from "../bytes";
 import { groupIndex } from "./attempt";
-import { Candidate, HostState, NO_HOST, compositeNamed } from "./composite";
+import { HostState, NO_HOST, compositeNamed } from "./composite";
 import { Group } from "./group";
 import { MAX_NAME, Override, OverrideGroup, UNKNOWN_CLUSTER } from "./override";
 import { Plan } from "./plan";
 
 const staticFirst = new View();
-
-function nameOf(candidate: Candidate | null): Bytes {
-  return candidate != null ? candidate.name : NO_HOST;
-}
 
 /** All that decides the clusters of one request: its route's plan, its random value, and its override if it has one. */
 @final
@@ -62,11 +58,12 @@ export class Decision {
     if (picked != null) {
       const candidate = picked.clusterOf(attempt);
       this.isUncertain = candidate != null && candidate.watched && candidate.state == HostState.UNKNOWN;
-      out.setBytes(nameOf(candidate));
+      const asks = this.isUncertain && picked.aggregates;
+      out.setBytes(asks ? picked.defaultOf(attempt) : candidate != null ? candidate.name : NO_HOST);
     }
     staticFirst.setBytes(first);
     const composite = compositeNamed(composites, staticFirst);
-    return out.equals(composite != null ? nameOf(composite.defaultOf(attempt)) : first);
+    return out.equals(composite != null ? composite.defaultOf(attempt) : first);
   }
 
   // Sets `out` to the override's pick; false where there is no valid one.

@@ -7,7 +7,7 @@ import { DYNAMIC_METADATA } from "../host/names";
 import { report } from "./report";
 
 const PLACE = "override_metadata_namespace";
-const UNKNOWN_HOSTS = "whether a cluster has a host is not known, it counts as having one";
+const UNKNOWN_HOSTS = "whether a cluster has a host is not known, an aggregate or the cluster decides";
 const metadata = new View();
 
 // One request is decided at a time, so all of them share this one.

@@ -32,6 +32,7 @@ function readComposite(fields: Fields): CompositeCluster {
     composite.clusters.push(new ClusterEntry(cluster.requiredText("name")));
     cluster.finish();
   }
+  composite.aggregates = fields.flag("aggregates");
   fields.finish();
   return composite;
 }
@@ -95,8 +96,12 @@ class Compiler {
     if (before != null) return before;
     const message = this.messages[index];
     const attempts = new StaticArray<StaticArray<Candidate>>(message.clusters.length);
-    for (let i = 0; i < attempts.length; i++) attempts[i] = this.listFrom(message, i);
-    const composite = new Composite(encode(message.name), attempts);
+    const defaults = new StaticArray<Bytes>(attempts.length);
+    for (let i = 0; i < attempts.length; i++) {
+      attempts[i] = this.listFrom(message, i);
+      defaults[i] = defaultOf(message, attempts[i], i + 1);
+    }
+    const composite = new Composite(encode(message.name), attempts, defaults, message.aggregates);
     this.done[index] = composite;
     return composite;
   }
@@ -119,6 +124,13 @@ class Compiler {
     const nested = this.compile(inner).candidates(attempt);
     for (let i = 0; i < nested.length; i++) addOnce(list, nested[i]);
   }
+}
+
+// The name of an aggregate is the one that `lower` gives it.
+function defaultOf(message: CompositeCluster, list: StaticArray<Candidate>, attempt: u32): Bytes {
+  if (list.length == 0) return NO_HOST;
+  if (list.length == 1 || !message.aggregates) return list[0].name;
+  return encode(message.name + "@ar-" + decimal(attempt));
 }
 
 function addOnce(list: Candidate[], candidate: Candidate): void {

@@ -5,6 +5,7 @@ import type { Cursor } from "../yaml/cursor.js";
 import type { Json } from "../yaml/scalar.js";
 import { aggregateName, type Aggregate } from "./aggregates.js";
 import { chooseForm, skipsByHealth, type ChosenForm, type Lists } from "./composite-form.js";
+import type { Member } from "./members.js";
 import { overrides, pickedNames, type Allowed, type CompositeContext } from "./composite-route.js";
 import { groupsOf, isMessage, type ClusterWeight, type RouteSettings } from "./settings.js";
 import type { Slot } from "./slot-tree.js";
@@ -17,6 +18,7 @@ const REFRESH = "refresh_cluster_on_retry";
 export interface CompositeDelivery extends ChosenForm {
   settings: RouteSettings;
   slots: Slot[];
+  /** Probed: the defaults of its slots. */
   aggregates: Aggregate[];
 }
 
@@ -43,7 +45,10 @@ export function deliverComposites(settings: RouteSettings, context: AggregateCon
     obstacle: obstacleOf(settings, picked, context),
     hasSubset: (name) => hasSubset(composites.clusterNamed(name), route.at("route", "metadata_match")),
   });
-  if (chosen.form !== "AGGREGATE") return { ...chosen, settings, slots: [], aggregates: [] };
+  if (chosen.form !== "AGGREGATE") {
+    const aggregates = chosen.form === "PROBE" && skip ? defaultsOf(picked, context) : [];
+    return { ...chosen, settings, slots: [], aggregates };
+  }
   const names = picked.map((name) => ({ name, length: composites.lengthOf(name) }));
   const stays = !context.refreshes && settings["cluster"] === undefined;
   const groups = overrides(settings) ? Number(settings["slots"]) : groupsOf(settings).length;
@@ -76,12 +81,34 @@ function aggregateOf(composite: string, attempt: number, skip: boolean, { compos
   return { composite, attempt, skip, clusters, byHealth, direct };
 }
 
-/** Why the picks of a route cannot lead to aggregates. */
+/** For composite clusters that are probed: what decides while nothing is known of their clusters, or the module is missing. */
+function defaultsOf(picked: readonly string[], context: AggregateContext): Aggregate[] {
+  const { composites } = context;
+  if (routeObstacle(picked, context) !== undefined) return [];
+  return picked.flatMap((composite) => {
+    const all = Array.from({ length: composites.lengthOf(composite) }, (_, index) =>
+      aggregateOf(composite, index + 1, true, context),
+    );
+    const members = all.flatMap(({ clusters }) => clusters.map((name) => composites.member(name)));
+    return members.every(mayStandIn) ? all.filter(({ clusters }) => clusters.length > 1) : [];
+  });
+}
+
+function mayStandIn(member: Member | undefined): boolean {
+  return member === undefined || !(member.hosts === "PER_REQUEST" || member.hosts === "UNKNOWN" || member.provider);
+}
+
+/** Why the picks of a route cannot lead to aggregates instead of clusters. */
 function obstacleOf(settings: RouteSettings, picked: readonly string[], context: AggregateContext): string | undefined {
-  const { composites, route, usesUpstreamRole } = context;
   if (settings["slot_form"] === "HEADERS") return "cluster_selection: HEADER names the clusters themselves";
   if (settings["slot_form"] === "ONE_SLOT" && overrides(settings))
     return "x-envoy-attempt-count does not tell the attempts of a route with an override apart";
+  return routeObstacle(picked, context);
+}
+
+/** Why no attempt of a route may go to an aggregate. */
+function routeObstacle(picked: readonly string[], context: AggregateContext): string | undefined {
+  const { composites, route, usesUpstreamRole } = context;
   const filtered = picked.find((name) => composites.member(name)?.filters === true);
   if (usesUpstreamRole && filtered !== undefined)
     return `${filtered} has upstream filters of its own, among which the module would have to stand`;

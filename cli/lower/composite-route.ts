@@ -2,7 +2,7 @@ import type { Finding } from "../findings.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { Json } from "../yaml/scalar.js";
 import type { Composites } from "./composites.js";
-import { refreshing } from "./aggregates.js";
+import { aggregateName, refreshing } from "./aggregates.js";
 import { groupsOf, isMessage, type RouteSettings } from "./settings.js";
 import type { Slot } from "./slot-tree.js";
 import { NO_HOST_CLUSTER } from "./types.js";
@@ -42,13 +42,14 @@ export function overrides(settings: RouteSettings): boolean {
 
 /**
  * The settings of a route with what the module must know about the composite clusters it may meet; the same settings
- * where there are none. `refreshes` is what the route's retry policy says natively.
+ * where there are none. `refreshes` is what the route's retry policy says natively, `aggregated` are those with aggregates.
  */
 export function withComposites(
   settings: RouteSettings,
   context: CompositeContext,
   allowed: Allowed,
   refreshes: boolean,
+  aggregated: ReadonlySet<string> = new Set(),
 ): RouteSettings {
   const { composites } = context;
   const picked = pickedNames(settings, context, allowed);
@@ -59,7 +60,7 @@ export function withComposites(
   const lengths = picked.map((name) => (composites.has(name) ? composites.lengthOf(name) + 1 : 1));
   return {
     ...settings,
-    composite_clusters: composites.settings(reached),
+    composite_clusters: composites.settings(reached, aggregated),
     ...(context.skip ? {} : { [SKIP]: false }),
     ...(stays ? { [REFRESH]: false } : {}),
     slots: Math.max(stays ? 1 : groups, ...lengths),
@@ -78,29 +79,33 @@ export function compositeNames(settings: RouteSettings): string[] {
   return names.filter((name) => typeof name === "string");
 }
 
+/** The composite clusters whose attempts have an aggregate as their default. */
+function aggregatedNames(settings: RouteSettings): Set<string> {
+  const messages = settings["composite_clusters"];
+  const aggregated = Array.isArray(messages) ? messages.filter(isMessage).filter((one) => one["aggregates"]) : [];
+  return new Set(aggregated.flatMap(({ name }) => (typeof name === "string" ? [name] : [])));
+}
+
 /** The slots of a route: for every attempt its static default and whatever else may be written. */
 export function slotsOf(settings: RouteSettings, context: CompositeContext, allowed: Allowed): Slot[] {
-  const slots = staticSlots(settings, context);
+  const choices = new Choices(settings, context);
+  const slots = staticSlots(settings, choices);
   if (settings["slot_form"] === "HEADERS") {
     return slots.map(({ defaultCluster }) => ({ defaultCluster, otherClusters: [], open: false }));
   }
   if (!overrides(settings)) return slots;
-  const { composites } = context;
-  const named = allowed.flatMap((name) => (composites.has(name) ? choices(name, 1, composites, true) : [name]));
+  const named = allowed.flatMap((name) => choices.everywhere(name));
   const every = [...new Set([...slots.flatMap((slot) => [slot.defaultCluster, ...slot.otherClusters]), ...named])];
   return slots.map(({ defaultCluster }) => ({ defaultCluster, otherClusters: every, open: true }));
 }
 
-function staticSlots(settings: RouteSettings, context: CompositeContext): Slot[] {
-  const { composites } = context;
+function staticSlots(settings: RouteSettings, choices: Choices): Slot[] {
   const groups = groupsOf(settings).map((group) => group.clusters.map((cluster) => cluster.cluster_name));
-  const skip = settings[SKIP] !== false;
-  const chooses = skipsClusters(settings, context);
   const more = overrides(settings) || compositeNames(settings).length > 0;
   const count = more && groups.length > 0 ? Number(settings["slots"]) : groups.length;
   return Array.from({ length: count }, (_, index) => {
     const turn = settings[REFRESH] === false ? 0 : Math.min(index, groups.length - 1);
-    return slotOf((groups[turn] ?? []).flatMap((name) => choices(name, index + 1, composites, skip, chooses)));
+    return slotOf((groups[turn] ?? []).flatMap((name) => choices.at(name, index + 1)));
   });
 }
 
@@ -109,11 +114,43 @@ function slotOf(clusters: string[]): Slot {
   return { defaultCluster, otherClusters, open: false };
 }
 
-/** What a picked name may become at an attempt: for a composite that `chooses` also that none of its clusters has a host. */
-function choices(name: string, attempt: number, composites: Composites, skip: boolean, chooses = true): string[] {
-  if (!composites.has(name)) return [name];
-  const candidates = composites.candidates(name, attempt, skip);
-  return chooses || candidates.length === 0 ? [...candidates, NO_HOST_CLUSTER] : candidates;
+/** What a picked name may become, the default first. */
+class Choices {
+  private readonly composites: Composites;
+  private readonly skip: boolean;
+  private readonly chooses: boolean;
+  private readonly aggregated: ReadonlySet<string>;
+
+  constructor(settings: RouteSettings, context: CompositeContext) {
+    this.composites = context.composites;
+    this.skip = settings[SKIP] !== false;
+    this.chooses = skipsClusters(settings, context);
+    this.aggregated = aggregatedNames(settings);
+  }
+
+  /** At an attempt: of a composite that skips clusters also that none of them has a host. */
+  at(name: string, attempt: number): string[] {
+    const { composites, skip } = this;
+    if (!composites.has(name)) return [name];
+    const candidates = composites.candidates(name, attempt, skip);
+    if (!this.chooses && candidates.length > 0) return candidates;
+    return [...this.aggregate(name, attempt), ...candidates, NO_HOST_CLUSTER];
+  }
+
+  /** At any attempt. */
+  everywhere(name: string): string[] {
+    const { composites } = this;
+    if (!composites.has(name)) return [name];
+    const attempts = Array.from({ length: composites.lengthOf(name) }, (_, index) => index + 1);
+    const aggregates = attempts.flatMap((attempt) => this.aggregate(name, attempt));
+    return [...aggregates, ...composites.candidates(name, 1, true), NO_HOST_CLUSTER];
+  }
+
+  private aggregate(composite: string, attempt: number): string[] {
+    const { composites, skip, aggregated } = this;
+    if (!aggregated.has(composite) || composites.candidates(composite, attempt, skip).length < 2) return [];
+    return [aggregateName({ composite, attempt, skip })];
+  }
 }
 
 /**

@@ -119,11 +119,12 @@ export class Composites {
     return reached;
   }
 
-  /** RouteSettings.composite_clusters for these composites. */
-  settings(names: readonly string[]): Json[] {
+  /** RouteSettings.composite_clusters for these composites, of which some have aggregates. */
+  settings(names: readonly string[], aggregated: ReadonlySet<string> = new Set()): Json[] {
     return names.map((name) => {
       const entries = this.definitions.get(name)?.entries ?? [];
-      return { name, clusters: entries.map((entry) => ({ name: this.exists(entry) ? entry : NO_HOST_CLUSTER })) };
+      const clusters = entries.map((entry) => ({ name: this.exists(entry) ? entry : NO_HOST_CLUSTER }));
+      return { name, clusters, ...(aggregated.has(name) ? { aggregates: true } : {}) };
     });
   }
 

@@ -118,7 +118,10 @@ export function prepareRoute(
     refreshes,
   });
   const aggregated = composites?.form === "AGGREGATE";
-  const settings = aggregated ? composites.settings : withComposites(base, context, around.allowed, refreshes);
+  const defaults = new Set(composites?.aggregates.map(({ composite }) => composite));
+  const settings = aggregated
+    ? composites.settings
+    : withComposites(base, context, around.allowed, refreshes, defaults);
   if (composites?.form === "REFUSED") findings.push(use.specifier.finding(refusal(composites.because)));
   const prepared: PreparedRoute = {
     route,

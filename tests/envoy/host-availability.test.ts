@@ -21,6 +21,16 @@ const NO_PANIC = { common_lb_config: { healthy_panic_threshold: { value: 0 }, up
 const HAS_HOST = "wasmcustom.attempt_router.cluster_has_host";
 const WITHOUT_HOST = "wasmcustom.attempt_router.cluster_without_host";
 const SIGNAL = "wasmcustom.attempt_router.availability_signal";
+// With it no aggregate stands in while nothing is known.
+const PRIORITY = {
+  retry_priority: {
+    name: "envoy.retry_priorities.previous_priorities",
+    typed_config: {
+      "@type": "type.googleapis.com/envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig",
+      update_frequency: 1,
+    },
+  },
+};
 
 type Json = Record<string, unknown>;
 
@@ -125,7 +135,7 @@ describe.each(versions)("Envoy %s", (version) => {
 
   test("does not take the 503 of one request for a fact about the cluster", async () => {
     const { envoy } = await start(version, { b: 200, first: 200 }, () => [
-      composite(["eds", "b"], { availability_interval_ms: 60_000 }),
+      { ...composite(["eds", "b"], { availability_interval_ms: 60_000 }), retry: PRIORITY },
       edsCluster("eds"),
     ]);
     expect((await get()).response.status).toBe(503);
@@ -252,8 +262,8 @@ async function start(
       ...ofEveryCluster,
     }));
     const [first, ...rest] = clusters();
-    const { settings, ...definition } = first ?? {};
-    const text = stringify(bootstrap(settings, admin, [...others, ...rest, definition]), {
+    const { settings, retry, ...definition } = first ?? {};
+    const text = stringify(bootstrap(settings, retry, admin, [...others, ...rest, definition]), {
       aliasDuplicateObjects: false,
     });
     return lower(text, { file: "native.yaml", wasm: WASM }).text;
@@ -261,8 +271,9 @@ async function start(
   return serving;
 }
 
-function bootstrap(settings: unknown, admin: Json, clusters: Json[]): Json {
-  const retry_policy = { retry_on: "5xx", num_retries: 1, retry_back_off: { base_interval: "0.002s" } };
+function bootstrap(settings: unknown, retry: unknown, admin: Json, clusters: Json[]): Json {
+  const back_off = { retry_back_off: { base_interval: "0.002s" } };
+  const retry_policy = { retry_on: "5xx", num_retries: 1, ...back_off, ...(retry as Json) };
   const route = {
     match: { prefix: "/" },
     metadata: { filter_metadata: { attempt_router: { availability: "PROBE", ...(settings as Json) } } },

@@ -116,6 +116,32 @@ describe("a route with a composite cluster", () => {
     expect(host.lent).toBe(0);
   });
 
+  test("leaves what is not known to the aggregates, where it has some, and writes what is known", () => {
+    const aggregated = structValue([
+      entry("name", stringValue("g")),
+      entry(
+        "clusters",
+        listValue([structValue([entry("name", stringValue("p"))]), structValue([entry("name", stringValue("q"))])]),
+      ),
+      entry("aggregates", boolValue(true)),
+    ]);
+    const fields = [
+      entry("cluster", stringValue("g")),
+      entry("composite_clusters", listValue([aggregated])),
+      entry("slots", numberValue(3)),
+    ];
+    const host = hostOnRoute("r@ar-00000000000000000000000000000c09", join(fields));
+    onDownstreamRequest(host);
+    expect(host.state("attempt_router.1")).toBe("");
+    expect(host.cleared).toBe(0);
+    setState("p", HostState.HAS_HOST);
+    onDownstreamRequest(host);
+    expect(host.state("attempt_router.1")).toBe("p");
+    expect(host.state("attempt_router.2")).toBe("");
+    expect(host.state("attempt_router.3")).toBe("");
+    expect(host.cleared).toBe(1);
+  });
+
   test("plans around clusters without a host, and decides again at every attempt", () => {
     const host = hostOnRoute("r@ar-00000000000000000000000000000c02", settings());
     onDownstreamRequest(host);

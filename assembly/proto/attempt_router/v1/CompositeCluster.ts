@@ -17,6 +17,9 @@ export class CompositeCluster {
       ClusterEntry.encode(clusters[i], writer);
       writer.ldelim();
     }
+
+    writer.uint32(24);
+    writer.bool(message.aggregates);
   }
 
   static decode(reader: Reader, length: i32): CompositeCluster {
@@ -34,6 +37,10 @@ export class CompositeCluster {
           message.clusters.push(ClusterEntry.decode(reader, reader.uint32()));
           break;
 
+        case 3:
+          message.aggregates = reader.bool();
+          break;
+
         default:
           reader.skipType(tag & 7);
           break;
@@ -45,9 +52,15 @@ export class CompositeCluster {
 
   name: string;
   clusters: Array<ClusterEntry>;
+  aggregates: bool;
 
-  constructor(name: string = "", clusters: Array<ClusterEntry> = []) {
+  constructor(
+    name: string = "",
+    clusters: Array<ClusterEntry> = [],
+    aggregates: bool = false
+  ) {
     this.name = name;
     this.clusters = clusters;
+    this.aggregates = aggregates;
   }
 }
