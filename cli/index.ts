@@ -16,5 +16,5 @@ export {
   type LowerReport,
   type Warning,
 } from "./lower.js";
-export { builtModulePath, MissingModuleError } from "./module-path.js";
+export { builtModulePath, MissingModuleError, UnusableModuleError } from "./module-path.js";
 export { version } from "./version.js";

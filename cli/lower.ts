@@ -43,7 +43,9 @@ export interface LowerOptions {
   splitWeights?: boolean;
   /** Name of the HTTP filter before which the module goes. Default: right before the router. */
   placeBefore?: string;
-  /** The check of a route's settings. Default: that of the module at `wasm` if there is a file, else of the built one. */
+  /** The module's file on this machine, to check settings with. Default: `wasm` if there is a file, else the built one. */
+  checkWasm?: string;
+  /** The check of a route's settings. Default: that of the module at `checkWasm`. */
   validator?: SettingsValidator;
 }
 
@@ -60,6 +62,7 @@ export interface Lowered {
  * a DiscoveryResponse (`resources: [...]`), of one type as a discovery service sends it or of several that go together.
  * @throws InputError with every finding.
  * @throws MissingModuleError where the built module is needed, to check settings or to be named, and is not there.
+ * @throws UnusableModuleError where another module is to check settings and cannot.
  */
 export function lower(text: string, options: LowerOptions = {}): Lowered {
   // A byte order mark is no part of the first line, before which something may be written.
@@ -98,8 +101,9 @@ function withLoweredNames(source: Source, text: string): string {
   return named === undefined ? text : checked(source.file, named);
 }
 
-/** The module that the output names, where this machine has it: it may know specifiers that the built one does not. */
-function checkingModule({ wasm }: LowerOptions): string {
+/** The module that the output names, where this machine has it, may know specifiers that the built one does not. */
+function checkingModule({ checkWasm, wasm }: LowerOptions): string {
+  if (checkWasm !== undefined) return checkWasm;
   return wasm !== undefined && existsSync(wasm) ? wasm : builtModulePath();
 }
 

@@ -13,6 +13,15 @@ export class MissingModuleError extends Error {
   }
 }
 
+/** The module that was named cannot check settings: it is not there, or no module of this kind. */
+export class UnusableModuleError extends Error {
+  override readonly name = "UnusableModuleError";
+
+  constructor(path: string, found: string) {
+    super(`expected a module to check the settings with at ${path}, found ${found}; name one with --check-wasm FILE`);
+  }
+}
+
 /** The absolute path of the built module, seen from build/cli (the built command) or from cli (the sources). */
 export function builtModulePath(): string {
   return builtPath("attempt-router.wasm");

@@ -6,7 +6,7 @@ import { testCommand } from "./commands/test.js";
 import { flushed } from "./files.js";
 import { InputError, formatFinding } from "./findings.js";
 import type { Io } from "./io.js";
-import { MissingModuleError } from "./module-path.js";
+import { MissingModuleError, UnusableModuleError } from "./module-path.js";
 import { writePlaced } from "./paint.js";
 import { version } from "./version.js";
 
@@ -32,7 +32,7 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
     await flushed(io);
     return code === 0 && outcome.failed ? 1 : code;
   } catch (error) {
-    if (error instanceof MissingModuleError) {
+    if (error instanceof MissingModuleError || error instanceof UnusableModuleError) {
       io.stderr.write(`error: ${error.message}\n`);
       return 2;
     }

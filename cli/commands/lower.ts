@@ -12,6 +12,7 @@ import { readProgram } from "../read/program.js";
 interface Flags {
   output?: string;
   wasm?: string;
+  checkWasm?: string;
   wasmRemote?: string;
   wasmCluster?: string;
   sha256?: string;
@@ -45,10 +46,15 @@ export function lowerCommand(io: Io): Command {
     .choices(["FAIL_OPEN", "FAIL_CLOSED", "FAIL_RELOAD"])
     .default("FAIL_OPEN");
   return new Command("lower")
+    .alias("compile")
     .description("Turn native Envoy config into stock config that the module steers.")
     .argument("<input>", "a bootstrap or xDS resources, YAML or JSON; - reads standard input")
     .option("-o, --output <file>", "write here instead of standard output")
     .option("--wasm <path>", "the module's file as Envoy will see it (default: the built module)")
+    .option(
+      "--check-wasm <file>",
+      "check settings with this module (default: that of --wasm if it is here, or the built one)",
+    )
     .addOption(new Option("--wasm-remote <url>", "let Envoy fetch the module").argParser(httpUrl).conflicts("wasm"))
     .addOption(new Option("--sha256 <hex>", "digest of the module at --wasm-remote").argParser(sha256))
     .option("--wasm-cluster <name>", "fetch through this cluster instead of one that is added")
@@ -108,6 +114,7 @@ function toOptions(file: string, flags: Flags): LowerOptions {
   };
   if (flags.placeBefore !== undefined) options.placeBefore = flags.placeBefore;
   if (flags.wasm !== undefined) options.wasm = flags.wasm;
+  if (flags.checkWasm !== undefined) options.checkWasm = flags.checkWasm;
   if (flags.wasmRemote !== undefined && flags.sha256 !== undefined) {
     options.wasmRemote = { url: flags.wasmRemote, sha256: flags.sha256 };
     if (flags.wasmCluster !== undefined) options.wasmRemote.cluster = flags.wasmCluster;

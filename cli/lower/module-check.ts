@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { WasmHost } from "../host/index.js";
-import { requireModule } from "../module-path.js";
+import { builtModulePath, requireModule, UnusableModuleError } from "../module-path.js";
 import type { Json } from "../yaml/scalar.js";
 import { METADATA_NAMESPACE } from "./types.js";
 import { canonicalJson, DIGITS, isMessage, type RouteSettings } from "./settings.js";
@@ -23,10 +24,14 @@ const ERROR_LINE = /settings of route "[^]*?": (\S+|\(top level\)): expected ([^
  * The validator that runs the built module, which names the first error of some settings. So that a user sees all of
  * them at once, each place it names gets a stand-in that it has no complaint about, and the rest is looked at again.
  *
- * @throws MissingModuleError
+ * Errors of another module than the built one name it.
+ *
+ * @throws MissingModuleError where the built module is not there, UnusableModuleError for another that cannot check
  */
 export function moduleValidator(wasmPath: string): SettingsValidator {
-  const host = WasmHost.load(requireModule(wasmPath));
+  const own = wasmPath === builtModulePath();
+  const host = own ? WasmHost.load(requireModule(wasmPath)) : loadNamed(wasmPath);
+  const judge = own ? "" : ` (checked by ${wasmPath})`;
   let runs = 0;
   const firstError = (settings: RouteSettings): SettingsError | undefined => {
     runs += 1;
@@ -35,10 +40,21 @@ export function moduleValidator(wasmPath: string): SettingsValidator {
   const known = new Map<string, SettingsError[]>();
   return (settings) => {
     const key = canonicalJson(settings);
-    const errors = known.get(key) ?? allErrors(settings, firstError);
+    const errors =
+      known.get(key) ?? allErrors(settings, firstError).map((error) => ({ ...error, found: `${error.found}${judge}` }));
     known.set(key, errors);
     return errors;
   };
+}
+
+function loadNamed(path: string): WasmHost {
+  if (!existsSync(path)) throw new UnusableModuleError(path, "no file");
+  try {
+    return WasmHost.load(path);
+  } catch (error) {
+    const [reason = ""] = String(error instanceof Error ? error.message : error).split("\n");
+    throw new UnusableModuleError(path, `another file: ${reason}`);
+  }
 }
 
 type Ask = (settings: RouteSettings) => SettingsError | undefined;

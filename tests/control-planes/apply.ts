@@ -11,9 +11,13 @@ interface Patch {
 
 /**
  * Does what Istio does with the patches of an EnvoyFilter, as far as ours use it, and what its agent does with images:
- * the module is the file `wasm` then.
+ * the module is the file `source` then, or what the config source finds that `source` gives for a filter's name.
  */
-export function applyEnvoyFilter(generated: Generated, manifest: Message, wasm: string): Generated {
+export function applyEnvoyFilter(
+  generated: Generated,
+  manifest: Message,
+  source: string | ((name: unknown) => Message),
+): Generated {
   const [listener, routes] = structuredClone(generated);
   const { configPatches } = manifest["spec"] as { configPatches: Patch[] };
   const extensions = new Map<unknown, Message>();
@@ -22,7 +26,8 @@ export function applyEnvoyFilter(generated: Generated, manifest: Message, wasm: 
     const { operation, value } = patch;
     const filters = httpFilters(listener);
     const steps: Record<string, () => void> = {
-      "EXTENSION_CONFIG ADD": () => void extensions.set(value["name"], fromFile(value, wasm)),
+      "EXTENSION_CONFIG ADD": () =>
+        void extensions.set(value["name"], typeof source === "string" ? fromFile(value, source) : value),
       "HTTP_FILTER INSERT_BEFORE": () => void filters.splice(-1, 0, value),
       "HTTP_FILTER MERGE": () => void filters.splice(-1, 1, merge(filters.at(-1), value)),
       "HTTP_ROUTE INSERT_FIRST": () => void virtualHost?.routes.unshift(value),
@@ -32,7 +37,7 @@ export function applyEnvoyFilter(generated: Generated, manifest: Message, wasm: 
     if (step === undefined) throw new Error(`unknown patch ${applyTo} ${operation}`);
     step();
   }
-  return [withExtensions(listener, extensions), routes];
+  return [typeof source === "string" ? withExtensions(listener, extensions) : discovering(listener, source), routes];
 }
 
 /** Does what Envoy Gateway does with the two policies; the module is the file `wasm` then. */
@@ -104,6 +109,14 @@ function merge(base: unknown, over: unknown): Message {
 
 function isMessage(value: unknown): value is Message {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The listener with another source for each discovered filter. */
+function discovering(listener: Message, source: (name: unknown) => Message): Message {
+  return JSON.parse(JSON.stringify(listener), (_, value: unknown) => {
+    if (!isMessage(value) || !isMessage(value["config_discovery"])) return value;
+    return { ...value, config_discovery: { ...value["config_discovery"], config_source: source(value["name"]) } };
+  }) as Message;
 }
 
 /** The listener with each discovered filter replaced by the extension config of its name. */

@@ -1,11 +1,13 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
 import { describe, expect, test } from "vitest";
 import { envoyVersions } from "../../tools/envoy/binary.js";
 import { GATEWAY } from "../../tools/manifests/envoy-gateway.js";
 import { manifestFiles } from "../../tools/manifests/files.js";
-import { ISTIO } from "../../tools/manifests/istio.js";
+import { ISTIO, RBAC_TYPE } from "../../tools/manifests/istio.js";
 import { lowerResources, nativeResources, SERVICES, type Message, type Names } from "../../tools/manifests/native.js";
 import { ANY_PORT } from "../../tools/envoy/process.js";
 import { WASM } from "../support/lowering.js";
@@ -48,6 +50,36 @@ const PLANES: { file: string; names: Names; apply: (generated: Generated) => Gen
   })),
 ];
 
+describe.each(versions)("a module that Istio's agent cannot pull, on Envoy %s", (version) => {
+  test.each([
+    { file: "istio.yaml", answer: [200, ["provider-a", "provider-b"]] },
+    // One slot for all attempts: nobody moves it on. Without the type in the list the answer would be 500.
+    { file: "istio-two-chains.yaml", answer: [503, ["provider-a", "provider-a"]] },
+  ])("$file still sends requests to the first provider", async ({ file, answer }) => {
+    const folder = mkdtempSync(join(tmpdir(), "attempt-router-ecds-"));
+    // The agent answers for the extension config with a filter of another type.
+    const fallback = (name: unknown): Message => {
+      const typed_config = { "@type": RBAC_TYPE };
+      const resource = { "@type": "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig", name, typed_config };
+      writeFileSync(join(folder, String(name)), JSON.stringify({ version_info: "1", resources: [resource] }));
+      return { path_config_source: { path: join(folder, String(name)) }, resource_api_version: "V3" };
+    };
+    const generated = applyEnvoyFilter(generatedBy(ISTIO), documents(file)[0] ?? {}, fallback);
+    const serving = await Serving.start(version, { "provider-a": 503, "provider-b": 200 }, (upstreams) =>
+      bootstrap(generated, ISTIO, upstreams, { id: "test", cluster: "test" }),
+    );
+    try {
+      for (let i = 0; i < 5; i++) {
+        const { response, hops } = await serving.get("/v1/messages");
+        expect([response.status, hops]).toEqual(answer);
+      }
+    } finally {
+      await serving.stop();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
 describe.each(PLANES)("$file", ({ file, names, apply }) => {
   const attemptHeader = !file.includes("two-chains");
 
@@ -87,7 +119,7 @@ describe.each(PLANES)("$file", ({ file, names, apply }) => {
 });
 
 /** A bootstrap with what came over discovery services written out. */
-function bootstrap([listener, routes]: Generated, names: Names, upstreams: Upstreams): string {
+function bootstrap([listener, routes]: Generated, names: Names, upstreams: Upstreams, node?: Message): string {
   const route_config = { ...routes, "@type": undefined };
   const inlined = JSON.parse(JSON.stringify(listener), (_key, value: Message | null) =>
     value !== null && "rds" in Object(value) ? { ...value, rds: undefined, route_config } : value,
@@ -102,5 +134,5 @@ function bootstrap([listener, routes]: Generated, names: Names, upstreams: Upstr
     };
   });
   const one = { ...inlined, "@type": undefined, name: "ingress", address: ANY_PORT };
-  return JSON.stringify({ admin: { address: ANY_PORT }, static_resources: { listeners: [one], clusters } });
+  return JSON.stringify({ node, admin: { address: ANY_PORT }, static_resources: { listeners: [one], clusters } });
 }

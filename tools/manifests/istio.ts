@@ -55,11 +55,14 @@ function isModule(filter: Message): boolean {
   return (filter["typed_config"] as Message)["@type"] === WASM_TYPE;
 }
 
+/** What Istio's agent puts in the place of a module that it cannot pull; a type that is not listed is a 500 for everybody. */
+export const RBAC_TYPE = "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC";
+
 /** Istio's agent pulls images for extension configs only, so a filter names its config instead of holding it. */
 function discovered(filter: Message): Message {
   if (!isModule(filter)) return filter;
   const config_source = { ads: {}, initial_fetch_timeout: "0s", resource_api_version: "V3" };
-  return { name: filter["name"], config_discovery: { config_source, type_urls: [WASM_TYPE] } };
+  return { name: filter["name"], config_discovery: { config_source, type_urls: [WASM_TYPE, RBAC_TYPE] } };
 }
 
 function fromImage(filter: Message, image: string): Message {
