@@ -13,10 +13,11 @@ import { COUNTER_NAMES } from "./host/counters";
 import { onDownstreamRequest } from "./roles/downstream";
 import { followPlan } from "./roles/picks";
 import { internalRandom, seedRandom } from "./roles/random-value";
+import { onLastAnswer } from "./roles/last-answer";
 import { Role, Roles, readRole } from "./roles/role";
 import { readPluginPlan } from "./roles/route-plan";
 import { onResponse } from "./roles/response";
-import { onUpstreamRequest, readMetadataAgain } from "./roles/upstream";
+import { onUpstreamRequest, onUpstreamResponse } from "./roles/upstream";
 import { Envoy } from "./host/envoy";
 import { LogLevel } from "./host/host";
 
@@ -73,7 +74,7 @@ export function proxy_on_request_headers(context: u32, headers: u32, endOfStream
   const plan = ownPlan;
   if (plan != null) followPlan(host, plan, internalRandom());
   else if (role == Role.UPSTREAM && onUpstreamRequest(host)) responses.expect(context, role);
-  else if (role == Role.DOWNSTREAM && onDownstreamRequest(host)) responses.expect(context, role);
+  else if (role == Role.DOWNSTREAM) responses.expect(context, onDownstreamRequest(host));
   leave();
   return CONTINUE;
 }
@@ -81,11 +82,18 @@ export function proxy_on_request_headers(context: u32, headers: u32, endOfStream
 export function proxy_on_response_headers(context: u32, headers: u32, endOfStream: bool): i32 {
   enter();
   onResponse(host);
-  const awaiting = responses.isForgotten(context) ? readRole(host) : responses.awaiting(context);
-  if (awaiting == Role.DOWNSTREAM) onDownstreamResponse(host);
-  else if (awaiting == Role.UPSTREAM) readMetadataAgain(host);
+  const awaiting = responses.isForgotten(context) ? forgottenRole() : responses.awaiting(context);
+  if (awaiting == Role.UPSTREAM) onUpstreamResponse(host);
+  else if (awaiting != Role.UNKNOWN) onDownstreamResponse(host);
+  if (awaiting == Role.WATCHER) onLastAnswer(host);
   leave();
   return CONTINUE;
+}
+
+// Of a stream that is no longer told apart, the route's settings say whether its answers are watched.
+function forgottenRole(): Role {
+  const found = readRole(host);
+  return found == Role.DOWNSTREAM ? Role.WATCHER : found;
 }
 
 export function proxy_on_tick(root: u32): void {

@@ -106,15 +106,17 @@ export class HeaderMatch {
 
   holds(request: RequestView): bool {
     const found = request.header(this.name, text);
+    const holds = this.holdsFor(found, text);
+    if (found) request.release(text);
+    return holds;
+  }
+
+  /** Whether it holds where the header was `found` with this value. */
+  holdsFor(found: bool, value: View): bool {
     const match = this.match;
-    if (match == null) {
-      if (found) request.release(text);
-      return (found == this.present) != this.invert;
-    }
+    if (match == null) return (found == this.present) != this.invert;
     if (!found) return this.missingIsEmpty && match.matches(NOTHING) != this.invert;
-    const matches = match.matches(text);
-    request.release(text);
-    return matches != this.invert;
+    return match.matches(value) != this.invert;
   }
 }
 

@@ -11,6 +11,8 @@ const staticFirst = new View();
 @final
 export class Decision {
   random: u64 = 0;
+  /** The group (1, 2, …) that the next attempt to be decided uses; 0: that of its own number. */
+  turn: u32 = 0;
   overriding: Override = new Override();
   /** Why a group of the override cannot be used, at the first attempt that is decided by it; else "". */
   problem: string = "";
@@ -29,6 +31,7 @@ export class Decision {
   start(plan: Plan): void {
     this.plan = plan;
     this.random = 0;
+    this.turn = 0;
     this.decided = -1;
     this.overriding.length = 0;
     this.isUncertain = false;
@@ -42,7 +45,7 @@ export class Decision {
   clusterOf(attempt: u32, out: View): bool {
     this.problem = "";
     const plan = this.plan;
-    const turn = plan.refreshes ? attempt : 1;
+    const turn = !plan.refreshes ? 1 : this.turn > 0 ? this.turn : attempt;
     const configured = plan.groupOf(turn);
     const isFirst = !this.pickOverride(turn, out) && this.pickFrom(configured, out) == 0;
     const first = unchecked(configured.clusters[0]);

@@ -1,4 +1,5 @@
 import { Bytes, NOTHING, View } from "../bytes";
+import { Answers } from "./answers";
 import { groupIndex } from "./attempt";
 import { Composite } from "./composite";
 import { Group } from "./group";
@@ -44,6 +45,8 @@ export class Plan {
   refreshes: bool = true;
   /** The upstream role decides the next attempt from the metadata as it then is. */
   readMetadataPerAttempt: bool = false;
+  /** What the answers of attempts mean, and whether they are recorded; null: nothing, and no. */
+  answers: Answers | null = null;
   /** Some group has several clusters, so the random value matters. */
   readonly isWeighted: bool;
 
@@ -58,7 +61,13 @@ export class Plan {
 
   /** Whether the upstream role has work on this route, and needs the random value of the request. */
   get decidesPerAttempt(): bool {
-    return this.slotForm == SlotForm.ONE_SLOT || this.readMetadataPerAttempt || this.skipsClusters;
+    return this.slotForm == SlotForm.ONE_SLOT || this.readMetadataPerAttempt || this.skipsClusters || this.hasSteps;
+  }
+
+  /** Whether the answer of an attempt may choose the group of the next. */
+  get hasSteps(): bool {
+    const answers = this.answers;
+    return answers != null && answers.hasSteps;
   }
 
   /** Whether the random value of a request may matter. */

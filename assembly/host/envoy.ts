@@ -110,6 +110,10 @@ export class Envoy extends Host {
     return this.header(RESPONSE_HEADERS, STATUS, out);
   }
 
+  responseLine(name: Bytes, out: View): bool {
+    return this.header(RESPONSE_HEADERS, name, out);
+  }
+
   setTickPeriod(ms: u32): void {
     proxy_set_tick_period_milliseconds(ms);
   }

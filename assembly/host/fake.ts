@@ -147,6 +147,11 @@ export class FakeHost extends Host {
     return this.status.length > 0 && this.lend(encode(this.status), out);
   }
 
+  responseLine(name: Bytes, out: View): bool {
+    const lines = linesOf(this.responseHeaders, decode(name));
+    return lines.length > 0 && this.lend(encode(lines[0]), out);
+  }
+
   setTickPeriod(ms: u32): void {
     this.tickPeriod = ms;
   }

@@ -75,6 +75,9 @@ export abstract class Host {
   /** Status of the response on its way to the client, as digits. */
   abstract responseStatus(out: View): bool;
 
+  /** Value of a response header; of several lines the first. */
+  abstract responseLine(name: Bytes, out: View): bool;
+
   /** Calls the module's root context every `ms` milliseconds from now on; 0 ends that. */
   abstract setTickPeriod(ms: u32): void;
 

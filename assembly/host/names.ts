@@ -10,6 +10,8 @@ export const VIRTUAL_HOST_METADATA = encode("xds\0virtual_host_metadata");
 export const CLUSTER_NAME = encode("xds\0cluster_name");
 export const ATTEMPT_COUNT_ATTRIBUTE = encode("upstream\0request_attempt_count");
 export const RESPONSE_CODE_DETAILS = encode("response\0code_details");
+/** When the request began, in nanoseconds since 1970. */
+export const REQUEST_TIME = encode("request\0time");
 export const SOURCE_ADDRESS = encode("source\0address");
 export const DYNAMIC_METADATA = encode("metadata");
 
@@ -40,6 +42,16 @@ export const ROUTE_KEY = encode("attempt_router.route");
 
 /** The route that the request falls back to where the match of a template does not hold. */
 export const GIVEN_KEY = encode("attempt_router.given");
+/** The attempts of the request and their outcomes, see `roles/record.ts`. */
+export const ATTEMPTS_KEY = encode("attempt_router.attempts");
+/** When the attempt began, in ms since 1970, 8 bytes. */
+export const ATTEMPT_TIME_KEY = encode("attempt_router.attempt_time");
+/** The group (1, 2, …) of the next attempt where steps led away from the order of the groups, 8 bytes. */
+export const TURN_KEY = encode("attempt_router.turn");
+/** The router retries no response with this header. */
+export const RATELIMITED_HEADER = encode("x-envoy-ratelimited");
+/** What the header holds where a step stopped the request; the client does not see it. */
+export const STOPPED = encode("attempt_router");
 /** What to do to the response's headers, see `specifiers/header-transforms.ts`. */
 export const RESPONSE_KEY = encode("attempt_router.response");
 

@@ -1,12 +1,13 @@
 // Decides the attempts of a request when it begins, and writes the picks that the proxy would not make by itself.
 
-import { Bytes, View } from "../bytes";
+import { View } from "../bytes";
 import { Decision } from "../decide/decision";
 import { Plan, SlotForm } from "../decide/plan";
 import { Counter } from "../host/counters";
 import { Host } from "../host/host";
 import { ATTEMPT_COUNT_HEADER, RANDOM_KEY, ROUTE_KEY } from "../host/names";
 import { ViewList } from "../view-list";
+import { writeNumber } from "./numbers";
 import { randomValue } from "./random-value";
 import { decideAttempt, finishDecision, startDecision } from "./request";
 import { writeFirst, writeSlot, writeState } from "./slots";
@@ -14,7 +15,6 @@ import { writeFirst, writeSlot, writeState } from "./slots";
 const cluster = new View();
 const clusters = new ViewList();
 const value = new View();
-const randomBytes: Bytes = new StaticArray<u8>(8);
 
 /** Decides the attempts of a request by the route's own plan. */
 export function followPlan(host: Host, plan: Plan, seed: u64): void {
@@ -35,7 +35,7 @@ export function writePlan(host: Host, plan: Plan, seed: u64, moves: bool = false
   const byHeader = plan.slotForm == SlotForm.HEADERS;
   const reroute = byHeader ? writeHeaders(host, decision, moves || misled) : writePicks(host, decision);
   finishDecision(host);
-  if (passesRandom) writeRandom(host, decision.random);
+  if (passesRandom) writeNumber(host, RANDOM_KEY, decision.random);
   return reroute || misled;
 }
 
@@ -80,12 +80,6 @@ function writeHeaders(host: Host, decision: Decision, moves: bool): bool {
   for (let i = 0; i < slots; i++) writeSlot(host, SlotForm.HEADERS, i + 1, clusters.at(i));
   writeFirst(host);
   return true;
-}
-
-function writeRandom(host: Host, random: u64): void {
-  store<u64>(changetype<usize>(randomBytes), random);
-  value.setBytes(randomBytes);
-  writeState(host, RANDOM_KEY, value);
 }
 
 // Takes away the client's own attempt count, which the matcher would take for the router's; whether there was one.

@@ -6,6 +6,8 @@ export enum Role {
   UNKNOWN,
   DOWNSTREAM,
   UPSTREAM,
+  /** The downstream role on a route whose attempts are watched; no plugin is called so. */
+  WATCHER,
 }
 
 /** Root contexts that are remembered: both roles of the listener's newest configurations. */

@@ -28,7 +28,7 @@ export function readCondition(fields: Fields, depth: i32 = 0): Condition {
   condition.methods = fields.bytesList("methods", false);
   const path = fields.object("path");
   if (path != null) condition.path = readTextMatch(path);
-  condition.headers = readHeaders(fields);
+  condition.headers = readHeaderMatches(fields, "headers");
   condition.metadata = readMetadataMatches(fields);
   readOthers(fields, condition, depth + 1);
   fields.finish();
@@ -74,10 +74,11 @@ function readTextMatch(fields: Fields): TextMatch {
   return new TextMatch(kind, ignoreCase ? encodeLowerCase(text) : encode(text), ignoreCase);
 }
 
-function readHeaders(fields: Fields): StaticArray<HeaderMatch> {
-  const items = fields.list("headers");
+/** Reads a list of header matches. */
+export function readHeaderMatches(fields: Fields, list: string): StaticArray<HeaderMatch> {
+  const items = fields.list(list);
   const matches = new StaticArray<HeaderMatch>(items.length);
-  for (let i = 0; i < items.length; i++) matches[i] = readHeader(fields.element("headers", i, items[i]));
+  for (let i = 0; i < items.length; i++) matches[i] = readHeader(fields.element(list, i, items[i]));
   return matches;
 }
 

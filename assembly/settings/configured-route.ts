@@ -2,6 +2,7 @@ import { Bytes, encode } from "../bytes";
 import { Candidates } from "../decide/candidates";
 import { Plan } from "../decide/plan";
 import { BaseRoute } from "../route/route";
+import { readAnswers } from "./answers";
 import { compile } from "./compile";
 import { Fields } from "./fields";
 import { readRouteSettings } from "./route-settings";
@@ -20,6 +21,9 @@ export function readConfiguredRoute(fields: Fields, candidates: Candidates): Bas
 
 function readOwnPlan(fields: Fields, name: Bytes, candidates: Candidates): Plan | null {
   const settings = readRouteSettings(fields, true);
+  const answers = readAnswers(fields, settings);
   fields.finish();
-  return compile(settings, name, candidates);
+  const plan = compile(settings, name, candidates);
+  plan.answers = answers;
+  return plan;
 }

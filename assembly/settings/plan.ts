@@ -2,6 +2,7 @@ import { Bytes } from "../bytes";
 import { Candidates } from "../decide/candidates";
 import { BaseRoute } from "../route/route";
 import { RoutePlan } from "../route/route-plan";
+import { readAnswers } from "./answers";
 import { compile } from "./compile";
 import { readConfiguredRoute } from "./configured-route";
 import { Fields } from "./fields";
@@ -16,6 +17,7 @@ import { MAX_SLOTS, readRouteSettings } from "./route-settings";
 export function readPlan(fields: Fields, name: Bytes, candidates: Candidates, problem: Problem): RoutePlan | null {
   const specifiers = fields.object("route_specifiers");
   const settings = readRouteSettings(fields, specifiers == null);
+  const answers = readAnswers(fields, settings);
   fields.finish();
   const resolved = specifiers != null ? specifiers.object("resolved") : null;
   const route: BaseRoute | null = resolved != null ? readConfiguredRoute(resolved, candidates) : null;
@@ -24,6 +26,7 @@ export function readPlan(fields: Fields, name: Bytes, candidates: Candidates, pr
   if (specifiers != null) specifiers.finish();
   if (problem.exists) return null;
   const plan = new RoutePlan(compile(settings, name, candidates));
+  plan.attempts.answers = answers;
   plan.chain = chain;
   plan.overrideSlots = overrideSlots;
   if (route != null) {

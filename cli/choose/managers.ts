@@ -141,8 +141,16 @@ function openTable(manager: ConnectionManager): Reason | undefined {
 }
 
 /** Why not all that decides the route's requests is known when they begin. */
-function notFixed({ byHeader, countUnusable, pinned, readsPerAttempt, settings, at }: RouteFacts): Reason | undefined {
-  const reason = byHeader ?? countUnusable ?? pinned ?? readsPerAttempt;
+function notFixed({
+  byHeader,
+  countUnusable,
+  pinned,
+  readsPerAttempt,
+  watchesAnswers,
+  settings,
+  at,
+}: RouteFacts): Reason | undefined {
+  const reason = byHeader ?? countUnusable ?? pinned ?? readsPerAttempt ?? watchesAnswers;
   if (reason !== undefined || !("composite_clusters" in settings)) return reason;
   return { because: "a route leads to composite clusters", at };
 }

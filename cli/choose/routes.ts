@@ -25,6 +25,8 @@ export interface RouteFacts {
   pinned: Reason | undefined;
   /** Why metadata is read at every attempt. */
   readsPerAttempt: Reason | undefined;
+  /** Why the answers of attempts are looked at. */
+  watchesAnswers: Reason | undefined;
   /** Why the module has to know which clusters have a host. */
   skips: Reason | undefined;
 }
@@ -41,10 +43,10 @@ type Rule = (facts: RouteFacts, around: RouteSurroundings) => Delivery | Reason;
 
 const RULES: Readonly<Record<Form, Rule>> = {
   static: (facts, around) =>
-    firstReason([({ byHeader }) => byHeader, somethingToDecide], facts) ??
+    firstReason([({ byHeader }) => byHeader, ({ watchesAnswers }) => watchesAnswers, somethingToDecide], facts) ??
     withoutModule(facts, around) ?? { kind: "static", routerStarted: facts.slots.length > 1 },
   shares: (facts, around) => {
-    const reason = facts.byHeader ?? withoutModule(facts, around) ?? facts.unsplittable;
+    const reason = facts.byHeader ?? facts.watchesAnswers ?? withoutModule(facts, around) ?? facts.unsplittable;
     if (reason !== undefined) return reason;
     const shares = sharesOf(facts.settings, facts.slots);
     if (typeof shares === "string") return { because: shares, at: facts.attempts.origin };
@@ -76,8 +78,9 @@ export function needsModule(facts: RouteFacts, unmarked: Reason | undefined): bo
 }
 
 /** The upstream role's work on a route that needs the module. */
-export function decidesPerAttempt({ byHeader, countUnusable, readsPerAttempt, skips }: RouteFacts): Reason | undefined {
-  return readsPerAttempt ?? skips ?? (byHeader === undefined ? countUnusable : undefined);
+export function decidesPerAttempt(facts: RouteFacts): Reason | undefined {
+  const { byHeader, countUnusable, readsPerAttempt, watchesAnswers, skips } = facts;
+  return readsPerAttempt ?? watchesAnswers ?? skips ?? (byHeader === undefined ? countUnusable : undefined);
 }
 
 /** The routes that the delivery of a route is, the last one being the route itself. */

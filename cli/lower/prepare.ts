@@ -1,6 +1,7 @@
 // From the routes of the model to what choose/ has to know of them: their settings, what their attempts may take, and why
 // they need this or that.
 
+import { watchesAnswers } from "./answers.js";
 import { levelChangesCount, matchesCount } from "../choose/attempt-count.js";
 import type { Reason } from "../choose/delivery.js";
 import type { RouteFacts } from "../choose/routes.js";
@@ -135,6 +136,7 @@ export class Preparer {
     if (attempts === undefined) throw new Error("a candidate has attempts");
     const { settings, slots, rereads } = prepared;
     const asked = { because: "read_metadata_per_attempt is set", at };
+    const watches = { because: "record_attempts, steps or min_attempt_time is set", at };
     const skips = { because: "a composite cluster passes over clusters without a host", at: attempts.origin };
     return {
       at,
@@ -146,6 +148,7 @@ export class Preparer {
       unsplittable,
       pinned: moves,
       readsPerAttempt: rereads ? (writesMetadata ?? asked) : undefined,
+      watchesAnswers: watchesAnswers(settings) ? watches : undefined,
       skips: skipsClusters(settings, this.context) ? skips : undefined,
     };
   }

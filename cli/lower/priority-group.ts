@@ -29,6 +29,7 @@ import {
   type RouteForm,
   type RouteSettings,
 } from "./settings.js";
+import { answersFindings, slotsForSteps, watchesAnswers, withAnswers } from "./answers.js";
 import { hasOverride, ownSettings } from "./override.js";
 import { isFoundBy } from "./pin.js";
 import { headerSelection, oneSlotSpecifier, slotPerAttemptSpecifier, type Slot } from "./slot-tree.js";
@@ -105,7 +106,9 @@ export function prepareRoute(
   const rereads = around.rereads && hasOverride(use.specifier);
   const known = { ...around, rereads };
   const base =
-    use.field === CLUSTER ? clusterSettings(route, use, known) : specifierSettings(route, use, known, findings);
+    use.field === CLUSTER
+      ? clusterSettings(route, use, known, host)
+      : specifierSettings(route, use, known, host, findings);
   const retries = host === undefined ? undefined : refreshingPolicy(route, host);
   const refreshes = retries?.refreshes ?? true;
   const hostPriority = host?.at("retry_policy", "retry_priority") !== undefined;
@@ -113,7 +116,7 @@ export function prepareRoute(
     ...context,
     route,
     allowed: around.allowed,
-    usesUpstreamRole: form === "ONE_SLOT" || rereads,
+    usesUpstreamRole: form === "ONE_SLOT" || rereads || watchesAnswers(base),
     retryPriority: hostPriority && route.at("route", "retry_policy") === undefined,
     refreshes,
   });
@@ -123,13 +126,14 @@ export function prepareRoute(
     ? composites.settings
     : withComposites(base, context, around.allowed, refreshes, defaults);
   if (composites?.form === "REFUSED") findings.push(use.specifier.finding(refusal(composites.because)));
+  if (host !== undefined) findings.push(...answersFindings(settings, route, host, composites !== undefined));
   const prepared: PreparedRoute = {
     route,
     use,
     form,
     rereads: overrides(settings) && settings["read_metadata_per_attempt"] === true,
     settings,
-    slots: aggregated ? composites.slots : slotsOf(settings, context, around.allowed),
+    slots: slotsForSteps(aggregated ? composites.slots : slotsOf(settings, context, around.allowed), settings),
     ...(composites === undefined ? {} : { composites }),
   };
   if (host === undefined || composites === undefined) return prepared;
@@ -173,11 +177,17 @@ export function isPinnedTo(delivery: Delivery): boolean {
   return delivery.kind === "headers" || ("pinned" in delivery && delivery.pinned);
 }
 
-function clusterSettings(route: Cursor, use: SpecifierUse, form: RouteForm): RouteSettings {
-  return routeSettings({ cluster: use.specifier.json() }, form, 1, ownSettings(route));
+function clusterSettings(route: Cursor, use: SpecifierUse, form: RouteForm, host?: Cursor): RouteSettings {
+  return routeSettings({ cluster: use.specifier.json() }, form, 1, withAnswers(ownSettings(route), route, host));
 }
 
-function specifierSettings(route: Cursor, use: SpecifierUse, around: RouteContext, findings: Finding[]): RouteSettings {
+function specifierSettings(
+  route: Cursor,
+  use: SpecifierUse,
+  around: RouteContext,
+  host: Cursor | undefined,
+  findings: Finding[],
+): RouteSettings {
   const group = messageJson(use.specifier, findings);
   const usesHash = isMessage(group) && (group["use_hash_policy"] === true || group["use_hash_policy"] === "true");
   const action = route.field("route");
@@ -185,7 +195,7 @@ function specifierSettings(route: Cursor, use: SpecifierUse, around: RouteContex
   const count = groupsOf({ priority_group: group }).length;
   rejectTooMany(use.specifier, count, findings);
   const chain = { priority_group: group, ...(policies === undefined ? {} : { hash_policy: policies }) };
-  const own = ownSettings(route);
+  const own = withAnswers(ownSettings(route), route, host);
   const attempts = overrides(chain) ? Math.max(around.attempts, askedSlots(own)) : 1;
   return routeSettings(chain, around, Math.min(Math.max(count, attempts), MAX_SLOTS), own);
 }

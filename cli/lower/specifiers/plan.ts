@@ -16,6 +16,7 @@ import { runtimeSkips } from "../composite-uses.js";
 import { Composites } from "../composites.js";
 import { findResources, routesOf, type Resources, type RouteConfigSite } from "../../read/resources.js";
 import type { PlanOptions } from "../options.js";
+import { withAnswers, withoutAnswers } from "../answers.js";
 import { allowedClusters, hasOverride, ownSettings, selectsByHeader } from "../override.js";
 import { prepareRoute, specifierUse, type SpecifierUse } from "../priority-group.js";
 import { isMessage, routeName, type RouteSettings } from "../settings.js";
@@ -171,7 +172,7 @@ class SpecifierPlanner {
     const name = route.field("name")?.string() ?? "";
     const pin = pinOf(route);
     const chain = lists.flat();
-    const own = this.ownOf(route, overridesOf(chain), context);
+    const own = this.ownOf(route, host, overridesOf(chain), context);
     const settings = this.settingsOf(route, own, lists, context.slots, configuredRoute(route, name, pin));
     const { editor } = this.plan;
     if (route.map === undefined) return [];
@@ -189,11 +190,11 @@ class SpecifierPlanner {
    * The settings that a route and its copies have for their own groups. Where requests may override these, there is a
    * slot for every attempt that a retry policy of a specifier allows.
    */
-  private ownOf(route: Cursor, overrides: readonly Override[], { plugins }: ConfigContext): Message {
+  private ownOf(route: Cursor, host: Cursor, overrides: readonly Override[], { plugins }: ConfigContext): Message {
     const use = this.groupUse(route, plugins);
-    if (use === undefined) return ownSettings(route);
+    if (use === undefined) return withoutAnswers(ownSettings(route));
     const own = route.at("metadata", "filter_metadata", METADATA_NAMESPACE)?.json();
-    const settings = isMessage(own) ? own : {};
+    const settings = withAnswers(isMessage(own) ? own : {}, route, host);
     const attempts = Math.max(0, ...overrides.map(({ retries }) => (retries ?? -1) + 1));
     if (!hasOverride(use.specifier) || attempts === 0) return settings;
     return { ...settings, slots: Math.min(Math.max(attempts, Number(settings["slots"] ?? 1)), MAX_SLOTS) };
@@ -270,7 +271,7 @@ class SpecifierPlanner {
 
   /** The settings of requests that match none of the virtual host's routes. */
   private writeHostSettings(host: Cursor, lists: Configured[][], slots: number): void {
-    const settings = this.settingsOf(host, ownSettings(host), lists, slots);
+    const settings = this.settingsOf(host, withoutAnswers(ownSettings(host)), lists, slots);
     this.plan.findings.push(...undecidedTemplateFindings(lists.flat()));
     if (host.map === undefined) return;
     this.plan.editor.set(host.map, "name", routeName(host.field("name")?.string(), settings), "domains");

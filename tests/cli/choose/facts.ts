@@ -48,6 +48,7 @@ export function route(groups: readonly Group[], specifier: Record<string, Json> 
       return { defaultCluster, otherClusters, open: false };
     }),
     byHeader: undefined,
+    watchesAnswers: undefined,
     countUnusable: undefined,
     unsplittable: undefined,
     pinned: undefined,

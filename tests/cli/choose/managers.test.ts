@@ -76,6 +76,7 @@ const ROWS: [string, Partial<ManagerFacts>, string | undefined, string?][] = [
   ["a count that cannot be used", { routes: [{ ...WEIGHTED, countUnusable: reason("count") }] }, "count"],
   ["a route that would move", { routes: [{ ...WEIGHTED, pinned: reason("moves") }] }, "moves"],
   ["metadata that is read again", { routes: [{ ...WEIGHTED, readsPerAttempt: reason("reads") }] }, "reads"],
+  ["answers that are looked at", { routes: [{ ...WEIGHTED, watchesAnswers: reason("watches") }] }, "watches"],
   ["clusters that are skipped", { routes: [{ ...WEIGHTED, skips: reason("skips") }] }, "skips"],
   [
     "composite clusters",

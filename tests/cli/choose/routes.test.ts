@@ -70,6 +70,12 @@ const ROWS: Record<string, Row> = {
     form: "slots, a filter for each",
     declined: ["an attempt may have to pass over clusters without a host", "unsplittable"],
   },
+  "answers that are looked at": {
+    facts: { watchesAnswers: reason("watches") },
+    around: SHARED,
+    form: "slots",
+    declined: ["watches", "watches", "shared"],
+  },
   "a count that cannot be used": {
     facts: { countUnusable: reason("count") },
     form: "one slot",
@@ -108,6 +114,7 @@ const PER_ATTEMPT: [string, Partial<RouteFacts>, Reason | undefined][] = [
   ["nothing", {}, undefined],
   ["a count that cannot be used", { countUnusable: reason("count") }, reason("count")],
   ["metadata that is read again", { readsPerAttempt: reason("reads"), skips: reason("skips") }, reason("reads")],
+  ["answers that are looked at", { watchesAnswers: reason("watches"), skips: reason("skips") }, reason("watches")],
   ["clusters that are skipped", { skips: reason("skips"), countUnusable: reason("count") }, reason("skips")],
   ["headers, which need no count", { byHeader: reason("header"), countUnusable: reason("count") }, undefined],
 ];

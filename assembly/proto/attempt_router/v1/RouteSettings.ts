@@ -8,6 +8,9 @@ import { HashPolicy } from "./HashPolicy";
 import { CompositeCluster } from "./CompositeCluster";
 import { BoolValue } from "../../google/protobuf/BoolValue";
 import { RouteSpecifiers } from "./RouteSpecifiers";
+import { Value } from "../../google/protobuf/Value";
+import { Step } from "./Step";
+import { Duration } from "../../google/protobuf/Duration";
 import { SlotForm } from "./SlotForm";
 import { Availability } from "./Availability";
 
@@ -81,6 +84,36 @@ export class RouteSettings {
       RouteSpecifiers.encode(routeSpecifiers, writer);
       writer.ldelim();
     }
+
+    const recordAttempts = message.recordAttempts;
+    if (recordAttempts !== null) {
+      writer.uint32(114);
+      writer.fork();
+      Value.encode(recordAttempts, writer);
+      writer.ldelim();
+    }
+
+    const steps = message.steps;
+    for (let i: i32 = 0; i < steps.length; ++i) {
+      writer.uint32(122);
+      writer.fork();
+      Step.encode(steps[i], writer);
+      writer.ldelim();
+    }
+
+    writer.uint32(128);
+    writer.uint32(message.perTryTimeoutMs);
+
+    const minAttemptTime = message.minAttemptTime;
+    if (minAttemptTime !== null) {
+      writer.uint32(138);
+      writer.fork();
+      Duration.encode(minAttemptTime, writer);
+      writer.ldelim();
+    }
+
+    writer.uint32(144);
+    writer.uint32(message.timeoutMs);
   }
 
   static decode(reader: Reader, length: i32): RouteSettings {
@@ -156,6 +189,26 @@ export class RouteSettings {
           );
           break;
 
+        case 14:
+          message.recordAttempts = Value.decode(reader, reader.uint32());
+          break;
+
+        case 15:
+          message.steps.push(Step.decode(reader, reader.uint32()));
+          break;
+
+        case 16:
+          message.perTryTimeoutMs = reader.uint32();
+          break;
+
+        case 17:
+          message.minAttemptTime = Duration.decode(reader, reader.uint32());
+          break;
+
+        case 18:
+          message.timeoutMs = reader.uint32();
+          break;
+
         default:
           reader.skipType(tag & 7);
           break;
@@ -178,6 +231,11 @@ export class RouteSettings {
   availability: Availability;
   availabilityIntervalMs: u32;
   routeSpecifiers: RouteSpecifiers | null;
+  recordAttempts: Value | null;
+  steps: Array<Step>;
+  perTryTimeoutMs: u32;
+  minAttemptTime: Duration | null;
+  timeoutMs: u32;
 
   constructor(
     priorityGroup: PriorityGroupClusterSpecifier | null = null,
@@ -192,7 +250,12 @@ export class RouteSettings {
     refreshClusterOnRetry: BoolValue | null = null,
     availability: Availability = 0,
     availabilityIntervalMs: u32 = 0,
-    routeSpecifiers: RouteSpecifiers | null = null
+    routeSpecifiers: RouteSpecifiers | null = null,
+    recordAttempts: Value | null = null,
+    steps: Array<Step> = [],
+    perTryTimeoutMs: u32 = 0,
+    minAttemptTime: Duration | null = null,
+    timeoutMs: u32 = 0
   ) {
     this.priorityGroup = priorityGroup;
     this.hashPolicy = hashPolicy;
@@ -207,5 +270,10 @@ export class RouteSettings {
     this.availability = availability;
     this.availabilityIntervalMs = availabilityIntervalMs;
     this.routeSpecifiers = routeSpecifiers;
+    this.recordAttempts = recordAttempts;
+    this.steps = steps;
+    this.perTryTimeoutMs = perTryTimeoutMs;
+    this.minAttemptTime = minAttemptTime;
+    this.timeoutMs = timeoutMs;
   }
 }

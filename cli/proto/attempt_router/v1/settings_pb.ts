@@ -8,18 +8,19 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { RouteSpecifiers } from "./route_specifiers_pb.js";
+import type { HeaderMatcher, RouteSpecifiers } from "./route_specifiers_pb.js";
 import { file_attempt_router_v1_route_specifiers } from "./route_specifiers_pb.js";
 import type { PriorityGroupClusterSpecifier } from "../../envoy/extensions/router/cluster_specifiers/priority_group/v3/priority_group_pb.js";
 import { file_envoy_extensions_router_cluster_specifiers_priority_group_v3_priority_group } from "../../envoy/extensions/router/cluster_specifiers/priority_group/v3/priority_group_pb.js";
-import { file_google_protobuf_wrappers } from "@bufbuild/protobuf/wkt";
+import type { Duration, Value } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_wrappers } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file attempt_router/v1/settings.proto.
  */
 export const file_attempt_router_v1_settings: GenFile = /*@__PURE__*/
-  fileDesc("CiBhdHRlbXB0X3JvdXRlci92MS9zZXR0aW5ncy5wcm90bxIRYXR0ZW1wdF9yb3V0ZXIudjEijwUKDVJvdXRlU2V0dGluZ3MScwoOcHJpb3JpdHlfZ3JvdXAYASABKAsyWy5lbnZveS5leHRlbnNpb25zLnJvdXRlci5jbHVzdGVyX3NwZWNpZmllcnMucHJpb3JpdHlfZ3JvdXAudjMuUHJpb3JpdHlHcm91cENsdXN0ZXJTcGVjaWZpZXISMgoLaGFzaF9wb2xpY3kYAiADKAsyHS5hdHRlbXB0X3JvdXRlci52MS5IYXNoUG9saWN5Ei4KCXNsb3RfZm9ybRgDIAEoDjIbLmF0dGVtcHRfcm91dGVyLnYxLlNsb3RGb3JtEg0KBXNsb3RzGAQgASgNEgsKA3BpbhgFIAEoCBIhChlyZWFkX21ldGFkYXRhX3Blcl9hdHRlbXB0GAYgASgIEg8KB2NsdXN0ZXIYByABKAkSPwoSY29tcG9zaXRlX2NsdXN0ZXJzGAggAygLMiMuYXR0ZW1wdF9yb3V0ZXIudjEuQ29tcG9zaXRlQ2x1c3RlchI/Chtza2lwX2NsdXN0ZXJzX3dpdGhvdXRfaG9zdHMYCSABKAsyGi5nb29nbGUucHJvdG9idWYuQm9vbFZhbHVlEjwKGHJlZnJlc2hfY2x1c3Rlcl9vbl9yZXRyeRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSNQoMYXZhaWxhYmlsaXR5GAsgASgOMh8uYXR0ZW1wdF9yb3V0ZXIudjEuQXZhaWxhYmlsaXR5EiAKGGF2YWlsYWJpbGl0eV9pbnRlcnZhbF9tcxgMIAEoDRI8ChByb3V0ZV9zcGVjaWZpZXJzGA0gASgLMiIuYXR0ZW1wdF9yb3V0ZXIudjEuUm91dGVTcGVjaWZpZXJzIpYBChBDb21wb3NpdGVDbHVzdGVyEgwKBG5hbWUYASABKAkSQgoIY2x1c3RlcnMYAiADKAsyMC5hdHRlbXB0X3JvdXRlci52MS5Db21wb3NpdGVDbHVzdGVyLkNsdXN0ZXJFbnRyeRISCgphZ2dyZWdhdGVzGAMgASgIGhwKDENsdXN0ZXJFbnRyeRIMCgRuYW1lGAEgASgJIu8BCg5Nb2R1bGVTZXR0aW5ncxI/ChJjb21wb3NpdGVfY2x1c3RlcnMYASADKAsyIy5hdHRlbXB0X3JvdXRlci52MS5Db21wb3NpdGVDbHVzdGVyEjUKDGF2YWlsYWJpbGl0eRgCIAEoDjIfLmF0dGVtcHRfcm91dGVyLnYxLkF2YWlsYWJpbGl0eRIgChhhdmFpbGFiaWxpdHlfaW50ZXJ2YWxfbXMYAyABKA0SLwoFcm91dGUYBCABKAsyIC5hdHRlbXB0X3JvdXRlci52MS5Sb3V0ZVNldHRpbmdzEhIKCnJvdXRlX25hbWUYBSABKAkiwgMKCkhhc2hQb2xpY3kSNgoGaGVhZGVyGAEgASgLMiQuYXR0ZW1wdF9yb3V0ZXIudjEuSGFzaFBvbGljeS5IZWFkZXJIABI2CgZjb29raWUYAiABKAsyJC5hdHRlbXB0X3JvdXRlci52MS5IYXNoUG9saWN5LkNvb2tpZUgAElMKFWNvbm5lY3Rpb25fcHJvcGVydGllcxgDIAEoCzIyLmF0dGVtcHRfcm91dGVyLnYxLkhhc2hQb2xpY3kuQ29ubmVjdGlvblByb3BlcnRpZXNIABJHCg9xdWVyeV9wYXJhbWV0ZXIYBSABKAsyLC5hdHRlbXB0X3JvdXRlci52MS5IYXNoUG9saWN5LlF1ZXJ5UGFyYW1ldGVySAASEAoIdGVybWluYWwYBCABKAgaHQoGSGVhZGVyEhMKC2hlYWRlcl9uYW1lGAEgASgJGhYKBkNvb2tpZRIMCgRuYW1lGAEgASgJGikKFENvbm5lY3Rpb25Qcm9wZXJ0aWVzEhEKCXNvdXJjZV9pcBgBIAEoCBoeCg5RdWVyeVBhcmFtZXRlchIMCgRuYW1lGAEgASgJQhIKEHBvbGljeV9zcGVjaWZpZXIqMwoMQXZhaWxhYmlsaXR5EgkKBVBST0JFEAASCQoFQURNSU4QARINCglBR0dSRUdBVEUQAio7CghTbG90Rm9ybRIUChBTTE9UX1BFUl9BVFRFTVBUEAASDAoIT05FX1NMT1QQARILCgdIRUFERVJTEAJiBnByb3RvMw", [file_attempt_router_v1_route_specifiers, file_envoy_extensions_router_cluster_specifiers_priority_group_v3_priority_group, file_google_protobuf_wrappers]);
+  fileDesc("CiBhdHRlbXB0X3JvdXRlci92MS9zZXR0aW5ncy5wcm90bxIRYXR0ZW1wdF9yb3V0ZXIudjEizQYKDVJvdXRlU2V0dGluZ3MScwoOcHJpb3JpdHlfZ3JvdXAYASABKAsyWy5lbnZveS5leHRlbnNpb25zLnJvdXRlci5jbHVzdGVyX3NwZWNpZmllcnMucHJpb3JpdHlfZ3JvdXAudjMuUHJpb3JpdHlHcm91cENsdXN0ZXJTcGVjaWZpZXISMgoLaGFzaF9wb2xpY3kYAiADKAsyHS5hdHRlbXB0X3JvdXRlci52MS5IYXNoUG9saWN5Ei4KCXNsb3RfZm9ybRgDIAEoDjIbLmF0dGVtcHRfcm91dGVyLnYxLlNsb3RGb3JtEg0KBXNsb3RzGAQgASgNEgsKA3BpbhgFIAEoCBIhChlyZWFkX21ldGFkYXRhX3Blcl9hdHRlbXB0GAYgASgIEg8KB2NsdXN0ZXIYByABKAkSPwoSY29tcG9zaXRlX2NsdXN0ZXJzGAggAygLMiMuYXR0ZW1wdF9yb3V0ZXIudjEuQ29tcG9zaXRlQ2x1c3RlchI/Chtza2lwX2NsdXN0ZXJzX3dpdGhvdXRfaG9zdHMYCSABKAsyGi5nb29nbGUucHJvdG9idWYuQm9vbFZhbHVlEjwKGHJlZnJlc2hfY2x1c3Rlcl9vbl9yZXRyeRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSNQoMYXZhaWxhYmlsaXR5GAsgASgOMh8uYXR0ZW1wdF9yb3V0ZXIudjEuQXZhaWxhYmlsaXR5EiAKGGF2YWlsYWJpbGl0eV9pbnRlcnZhbF9tcxgMIAEoDRI8ChByb3V0ZV9zcGVjaWZpZXJzGA0gASgLMiIuYXR0ZW1wdF9yb3V0ZXIudjEuUm91dGVTcGVjaWZpZXJzEi8KD3JlY29yZF9hdHRlbXB0cxgOIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRImCgVzdGVwcxgPIAMoCzIXLmF0dGVtcHRfcm91dGVyLnYxLlN0ZXASGgoScGVyX3RyeV90aW1lb3V0X21zGBAgASgNEjMKEG1pbl9hdHRlbXB0X3RpbWUYESABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEgoKdGltZW91dF9tcxgSIAEoDSKoAQoEU3RlcBImCgJvbhgBIAEoCzIaLmF0dGVtcHRfcm91dGVyLnYxLlN0ZXAuT24SDAoEbmV4dBgCIAEoCRpqCgJPbhIQCghzdGF0dXNlcxgBIAMoDRIWCg5zdGF0dXNfY2xhc3NlcxgCIAMoCRI6ChByZXNwb25zZV9oZWFkZXJzGAMgAygLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyTWF0Y2hlciKWAQoQQ29tcG9zaXRlQ2x1c3RlchIMCgRuYW1lGAEgASgJEkIKCGNsdXN0ZXJzGAIgAygLMjAuYXR0ZW1wdF9yb3V0ZXIudjEuQ29tcG9zaXRlQ2x1c3Rlci5DbHVzdGVyRW50cnkSEgoKYWdncmVnYXRlcxgDIAEoCBocCgxDbHVzdGVyRW50cnkSDAoEbmFtZRgBIAEoCSLvAQoOTW9kdWxlU2V0dGluZ3MSPwoSY29tcG9zaXRlX2NsdXN0ZXJzGAEgAygLMiMuYXR0ZW1wdF9yb3V0ZXIudjEuQ29tcG9zaXRlQ2x1c3RlchI1CgxhdmFpbGFiaWxpdHkYAiABKA4yHy5hdHRlbXB0X3JvdXRlci52MS5BdmFpbGFiaWxpdHkSIAoYYXZhaWxhYmlsaXR5X2ludGVydmFsX21zGAMgASgNEi8KBXJvdXRlGAQgASgLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuUm91dGVTZXR0aW5ncxISCgpyb3V0ZV9uYW1lGAUgASgJIsIDCgpIYXNoUG9saWN5EjYKBmhlYWRlchgBIAEoCzIkLmF0dGVtcHRfcm91dGVyLnYxLkhhc2hQb2xpY3kuSGVhZGVySAASNgoGY29va2llGAIgASgLMiQuYXR0ZW1wdF9yb3V0ZXIudjEuSGFzaFBvbGljeS5Db29raWVIABJTChVjb25uZWN0aW9uX3Byb3BlcnRpZXMYAyABKAsyMi5hdHRlbXB0X3JvdXRlci52MS5IYXNoUG9saWN5LkNvbm5lY3Rpb25Qcm9wZXJ0aWVzSAASRwoPcXVlcnlfcGFyYW1ldGVyGAUgASgLMiwuYXR0ZW1wdF9yb3V0ZXIudjEuSGFzaFBvbGljeS5RdWVyeVBhcmFtZXRlckgAEhAKCHRlcm1pbmFsGAQgASgIGh0KBkhlYWRlchITCgtoZWFkZXJfbmFtZRgBIAEoCRoWCgZDb29raWUSDAoEbmFtZRgBIAEoCRopChRDb25uZWN0aW9uUHJvcGVydGllcxIRCglzb3VyY2VfaXAYASABKAgaHgoOUXVlcnlQYXJhbWV0ZXISDAoEbmFtZRgBIAEoCUISChBwb2xpY3lfc3BlY2lmaWVyKjMKDEF2YWlsYWJpbGl0eRIJCgVQUk9CRRAAEgkKBUFETUlOEAESDQoJQUdHUkVHQVRFEAIqOwoIU2xvdEZvcm0SFAoQU0xPVF9QRVJfQVRURU1QVBAAEgwKCE9ORV9TTE9UEAESCwoHSEVBREVSUxACYgZwcm90bzM", [file_attempt_router_v1_route_specifiers, file_envoy_extensions_router_cluster_specifiers_priority_group_v3_priority_group, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_wrappers]);
 
 /**
  * One route's settings; also those of a virtual host, for requests that matched none of its routes.
@@ -124,6 +125,43 @@ export type RouteSettings = Message<"attempt_router.v1.RouteSettings"> & {
    * @generated from field: attempt_router.v1.RouteSpecifiers route_specifiers = 13;
    */
   routeSpecifiers?: RouteSpecifiers;
+
+  /**
+   * `true`, or `{response_header: NAME}`: the attempts are recorded in filter state `wasm.attempt_router.attempts`, as
+   * `provider_a:429,provider_b:200`, and in that response header. An attempt without a status is `reset`, `timeout`,
+   * `refused`, `no_host`, or `-` while it is under way.
+   *
+   * @generated from field: google.protobuf.Value record_attempts = 14;
+   */
+  recordAttempts?: Value;
+
+  /**
+   * What an answer means for the next attempt: the first step that is for it counts.
+   *
+   * @generated from field: repeated attempt_router.v1.Step steps = 15;
+   */
+  steps: Step[];
+
+  /**
+   * The retry policy's time limit of an attempt in milliseconds, by which the record tells `timeout` from `reset`.
+   *
+   * @generated from field: uint32 per_try_timeout_ms = 16;
+   */
+  perTryTimeoutMs: number;
+
+  /**
+   * No further attempt is begun after an answer when less than this is left of the route's time limit.
+   *
+   * @generated from field: google.protobuf.Duration min_attempt_time = 17;
+   */
+  minAttemptTime?: Duration;
+
+  /**
+   * The route's time limit of the request in milliseconds, for `min_attempt_time`; unset: there is none.
+   *
+   * @generated from field: uint32 timeout_ms = 18;
+   */
+  timeoutMs: number;
 };
 
 /**
@@ -132,6 +170,67 @@ export type RouteSettings = Message<"attempt_router.v1.RouteSettings"> & {
  */
 export const RouteSettingsSchema: GenMessage<RouteSettings> = /*@__PURE__*/
   messageDesc(file_attempt_router_v1_settings, 0);
+
+/**
+ * What one kind of answer means for the attempt after it.
+ *
+ * @generated from message attempt_router.v1.Step
+ */
+export type Step = Message<"attempt_router.v1.Step"> & {
+  /**
+   * @generated from field: attempt_router.v1.Step.On on = 1;
+   */
+  on?: Step_On;
+
+  /**
+   * `NEXT`: the group after that of the attempt. `STAY`: the same group again. `STOP`: no further attempt, the answer is
+   * the client's. Or the name of a group; where a request's metadata overrides the groups, its place among the
+   * configured ones counts.
+   *
+   * @generated from field: string next = 2;
+   */
+  next: string;
+};
+
+/**
+ * Describes the message attempt_router.v1.Step.
+ * Use `create(StepSchema)` to create a new message.
+ */
+export const StepSchema: GenMessage<Step> = /*@__PURE__*/
+  messageDesc(file_attempt_router_v1_settings, 1);
+
+/**
+ * What an answer must be like: one of the statuses or classes, if there are some, and all of the headers.
+ *
+ * @generated from message attempt_router.v1.Step.On
+ */
+export type Step_On = Message<"attempt_router.v1.Step.On"> & {
+  /**
+   * @generated from field: repeated uint32 statuses = 1;
+   */
+  statuses: number[];
+
+  /**
+   * `1xx` to `5xx`.
+   *
+   * @generated from field: repeated string status_classes = 2;
+   */
+  statusClasses: string[];
+
+  /**
+   * Against the first line of a header.
+   *
+   * @generated from field: repeated attempt_router.v1.HeaderMatcher response_headers = 3;
+   */
+  responseHeaders: HeaderMatcher[];
+};
+
+/**
+ * Describes the message attempt_router.v1.Step.On.
+ * Use `create(Step_OnSchema)` to create a new message.
+ */
+export const Step_OnSchema: GenMessage<Step_On> = /*@__PURE__*/
+  messageDesc(file_attempt_router_v1_settings, 1, 0);
 
 /**
  * A cluster of type `envoy.clusters.composite`: its name and its `ClusterConfig`.
@@ -163,7 +262,7 @@ export type CompositeCluster = Message<"attempt_router.v1.CompositeCluster"> & {
  * Use `create(CompositeClusterSchema)` to create a new message.
  */
 export const CompositeClusterSchema: GenMessage<CompositeCluster> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 1);
+  messageDesc(file_attempt_router_v1_settings, 2);
 
 /**
  * @generated from message attempt_router.v1.CompositeCluster.ClusterEntry
@@ -180,7 +279,7 @@ export type CompositeCluster_ClusterEntry = Message<"attempt_router.v1.Composite
  * Use `create(CompositeCluster_ClusterEntrySchema)` to create a new message.
  */
 export const CompositeCluster_ClusterEntrySchema: GenMessage<CompositeCluster_ClusterEntry> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 1, 0);
+  messageDesc(file_attempt_router_v1_settings, 2, 0);
 
 /**
  * The configuration of the module itself, which `attempt-router lower` writes into the filter's `configuration` under
@@ -225,7 +324,7 @@ export type ModuleSettings = Message<"attempt_router.v1.ModuleSettings"> & {
  * Use `create(ModuleSettingsSchema)` to create a new message.
  */
 export const ModuleSettingsSchema: GenMessage<ModuleSettings> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 2);
+  messageDesc(file_attempt_router_v1_settings, 3);
 
 /**
  * A subset of `envoy.config.route.v3.RouteAction.HashPolicy`: what a module can see.
@@ -275,7 +374,7 @@ export type HashPolicy = Message<"attempt_router.v1.HashPolicy"> & {
  * Use `create(HashPolicySchema)` to create a new message.
  */
 export const HashPolicySchema: GenMessage<HashPolicy> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 3);
+  messageDesc(file_attempt_router_v1_settings, 4);
 
 /**
  * @generated from message attempt_router.v1.HashPolicy.Header
@@ -292,7 +391,7 @@ export type HashPolicy_Header = Message<"attempt_router.v1.HashPolicy.Header"> &
  * Use `create(HashPolicy_HeaderSchema)` to create a new message.
  */
 export const HashPolicy_HeaderSchema: GenMessage<HashPolicy_Header> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 3, 0);
+  messageDesc(file_attempt_router_v1_settings, 4, 0);
 
 /**
  * @generated from message attempt_router.v1.HashPolicy.Cookie
@@ -309,7 +408,7 @@ export type HashPolicy_Cookie = Message<"attempt_router.v1.HashPolicy.Cookie"> &
  * Use `create(HashPolicy_CookieSchema)` to create a new message.
  */
 export const HashPolicy_CookieSchema: GenMessage<HashPolicy_Cookie> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 3, 1);
+  messageDesc(file_attempt_router_v1_settings, 4, 1);
 
 /**
  * @generated from message attempt_router.v1.HashPolicy.ConnectionProperties
@@ -326,7 +425,7 @@ export type HashPolicy_ConnectionProperties = Message<"attempt_router.v1.HashPol
  * Use `create(HashPolicy_ConnectionPropertiesSchema)` to create a new message.
  */
 export const HashPolicy_ConnectionPropertiesSchema: GenMessage<HashPolicy_ConnectionProperties> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 3, 2);
+  messageDesc(file_attempt_router_v1_settings, 4, 2);
 
 /**
  * @generated from message attempt_router.v1.HashPolicy.QueryParameter
@@ -343,7 +442,7 @@ export type HashPolicy_QueryParameter = Message<"attempt_router.v1.HashPolicy.Qu
  * Use `create(HashPolicy_QueryParameterSchema)` to create a new message.
  */
 export const HashPolicy_QueryParameterSchema: GenMessage<HashPolicy_QueryParameter> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_settings, 3, 3);
+  messageDesc(file_attempt_router_v1_settings, 4, 3);
 
 /**
  * How the module learns which clusters have a host.
