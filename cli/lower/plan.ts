@@ -17,6 +17,7 @@ import { Clusters, writesMetadata } from "./clusters.js";
 import { runtimeSkips } from "./composite-uses.js";
 import { Composites } from "./composites.js";
 import type { CompositeContext } from "./composite-route.js";
+import { behindModule, copiedState } from "./copied-state.js";
 import { FileChanges } from "./file-changes.js";
 import { HOLD_FILTER } from "./hold/filters.js";
 import { availabilityOf, moduleSettings } from "./module-settings.js";
@@ -27,7 +28,7 @@ import { deliver, marksStart, needsModule, setPerFilter, type PreparedRoute } fr
 import type { PriorityGroupRoute } from "./priority-group.js";
 import { removeNamedSpecifiers } from "./named-specifiers.js";
 import type { Report } from "./report.js";
-import { writeVirtualHost } from "./route-edits.js";
+import { isCopied, writeVirtualHost } from "./route-edits.js";
 import { hasSpecifiers } from "./specifiers/plan.js";
 import { startMark } from "./start-mark.js";
 import type { UpstreamPlace } from "./upstream-wiring.js";
@@ -128,8 +129,7 @@ class Planner {
   private prepare(config: RouteConfiguration): Table {
     const before = this.tables.get(config);
     if (before !== undefined) return before;
-    const takers = this.managers.filter(({ routeConfigurations }) => routeConfigurations.includes(config));
-    const candidates = this.preparer.candidates(config, this.chainFacts(takers, config));
+    const candidates = this.preparer.candidates(config, this.chainFacts(this.takersOf(config), config));
     const table = { config, candidates, routes: [] };
     this.plan.routes.push(...candidates.map(({ prepared }) => prepared));
     this.tables.set(config, table);
@@ -150,6 +150,10 @@ class Planner {
         at: earlier.origin,
       },
     };
+  }
+
+  private takersOf(config: RouteConfiguration): ConnectionManager[] {
+    return this.managers.filter(({ routeConfigurations }) => routeConfigurations.includes(config));
   }
 
   private chooseFor(manager: ConnectionManager): ManagerChoice {
@@ -179,6 +183,7 @@ class Planner {
   /** Chooses the form of every route, and writes it. */
   private deliver(table: Table, around: RouteSurroundings): void {
     const { config, candidates } = table;
+    const behind = behindModule(this.takersOf(config), this.options);
     for (const virtualHost of config.virtualHosts) {
       const routes = candidates
         .filter((candidate) => candidate.virtualHost === virtualHost)
@@ -188,6 +193,7 @@ class Planner {
           return deliver(prepared, choice.delivery, decidesPerAttempt(facts));
         });
       table.routes.push(...routes);
+      this.plan.findings.push(...routes.filter(isCopied).flatMap(({ route }) => copiedState(route, behind)));
       writeVirtualHost(virtualHost, routes, this.plan.editor);
     }
     const used = new Set(candidates.map(({ prepared }) => prepared.use.specifier.offset));

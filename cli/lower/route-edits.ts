@@ -41,10 +41,14 @@ function tellPinnedApart(routes: readonly PriorityGroupRoute[]): void {
 function addPinnedCopies(host: VirtualHost, routes: readonly PriorityGroupRoute[], editor: Editor): void {
   const list = cursorAt(host.origin).field("routes")?.seq;
   for (const route of routes) {
-    const copied = isPinnedTo(route.delivery) && !isPinned(route.route) && groupsOf(route.settings).length > 0;
-    if (!copied || list === undefined) continue;
+    if (!isCopied(route) || list === undefined) continue;
     for (const copy of pinnedCopies(route, pinnedSelection(route))) editor.insertItem(list, 0, copy);
   }
+}
+
+/** Whether requests may take a pinned copy of a route in its place. */
+export function isCopied({ route, delivery, settings }: PriorityGroupRoute): boolean {
+  return isPinnedTo(delivery) && !isPinned(route) && groupsOf(settings).length > 0;
 }
 
 function pinnedSelection(route: PriorityGroupRoute): { [key: string]: Json } {

@@ -33,14 +33,22 @@ export interface Levels {
   route?: Config[];
   routes?: Config[];
   domains?: string[];
+  /** Further fields of the virtual host. */
+  hostFields?: Config;
   /** Further fields of the route configuration. */
   fields?: Config;
 }
 
-function routeConfig({ config, host, route, routes, domains = ["*"], fields }: Levels): Config {
+function routeConfig({ config, host, route, routes, domains = ["*"], hostFields, fields }: Levels): Config {
   const api = { match: { prefix: "/api" }, name: "api", route: { cluster: "api" }, route_specifiers: route ?? [] };
   const web = { match: { prefix: "/web" }, name: "web", route: { cluster: "web" } };
-  const virtualHost = { name: "local", domains, routes: routes ?? [api, web], route_specifiers: host ?? [] };
+  const virtualHost = {
+    ...hostFields,
+    name: "local",
+    domains,
+    routes: routes ?? [api, web],
+    route_specifiers: host ?? [],
+  };
   return { name: "local_route", ...fields, route_specifiers: config ?? [], virtual_hosts: [virtualHost] };
 }
 

@@ -12,6 +12,7 @@ import type { Json } from "../../yaml/scalar.js";
 import type { Source } from "../../yaml/source.js";
 import { Clusters } from "../clusters.js";
 import type { CompositeContext } from "../composite-route.js";
+import { behindModule, copiedState, type Behind } from "../copied-state.js";
 import { runtimeSkips } from "../composite-uses.js";
 import { Composites } from "../composites.js";
 import { findResources, routesOf, type Resources, type RouteConfigSite } from "../../read/resources.js";
@@ -76,9 +77,10 @@ export function planSpecifiers(source: Source, options: PlanOptions): SpecifierP
   const managers = managersOf(program);
   for (const [index, { routeConfigs }] of resources.connectionManagers.entries()) {
     const changes = managers[index]?.routers.some(({ upstream }) => chainChangesCount(upstream) !== undefined) === true;
-    for (const site of routeConfigs) planner.planConfig(site, changes);
+    const behind = behindModule(managers.slice(index, index + 1), options);
+    for (const site of routeConfigs) planner.planConfig(site, changes, behind);
   }
-  for (const site of resources.looseRouteConfigs) planner.planConfig(site, false);
+  for (const site of resources.looseRouteConfigs) planner.planConfig(site, false, behindModule([], options));
   return plan;
 }
 
@@ -108,6 +110,7 @@ interface ConfigContext {
   slots: number;
   plugins: ReadonlyMap<string, Cursor>;
   upstreamChanges: boolean;
+  behind: Behind;
 }
 
 class SpecifierPlanner {
@@ -128,7 +131,7 @@ class SpecifierPlanner {
     this.composites = { composites: new Composites(resources.clusters, closed), skip: runtimeSkips(root) };
   }
 
-  planConfig(site: RouteConfigSite, upstreamChanges: boolean): void {
+  planConfig(site: RouteConfigSite, upstreamChanges: boolean, behind: Behind): void {
     const { config } = site;
     if (!holdersOf(config).some((holder) => holder.field("route_specifiers") !== undefined)) return;
     const own = this.read(config, site);
@@ -139,7 +142,7 @@ class SpecifierPlanner {
       .flatMap((holder) => readSpecifiers(holder, ignoresParameters(config), []));
     const lengths = overridesOf([...own, ...all]).map(({ groups }) => groups.length);
     const slots = Math.min(Math.max(0, ...lengths), MAX_SLOTS);
-    const context = { site, config: own, slots, plugins: pluginsByName(config), upstreamChanges };
+    const context = { site, config: own, slots, plugins: pluginsByName(config), upstreamChanges, behind };
     for (const host of hosts) this.planHost(host, context);
     this.remove(config);
     if (own.length > 0 && !hosts.some(takesEveryHost)) this.addCatchAll(config, context);
@@ -158,7 +161,9 @@ class SpecifierPlanner {
     this.addTemplateSettings(everything, host, context);
     const first: Json[] = this.templates(everything, host, context);
     for (const { route, own: level } of specified) {
-      first.push(...this.planRoute(route, host, [context.config, own, level], context));
+      const copies = this.planRoute(route, host, [context.config, own, level], context);
+      this.rejectCopiedState(route, [...copies, ...this.fallbacks(route, [...shared, ...level])], context);
+      first.push(...copies);
     }
     for (const { route, own: level } of specified) first.push(...this.fallbacks(route, [...shared, ...level]));
     if (everything.some(({ template }) => template?.proxyMatches === true)) first.push(noRoute());
@@ -214,7 +219,11 @@ class SpecifierPlanner {
     return specifiers.flatMap(({ template }) => {
       if (template === undefined || seen.has(template.pin)) return [];
       seen.add(template.pin);
-      return templateRoutes(template, this.copyContext(host, specifiers, context.slots));
+      const routes = templateRoutes(template, this.copyContext(host, specifiers, context.slots));
+      const everywhere = context.config.some((one) => one.template === template);
+      const hosts = everywhere ? context.site.config.list("virtual_hosts").slice(1) : [];
+      this.rejectCopiedState(template.route, [...routes.slice(1), ...hosts], context);
+      return routes;
     });
   }
 
@@ -358,6 +367,10 @@ class SpecifierPlanner {
         "expected a list of routes where route specifiers apply, found a matcher, which cannot be lowered",
       ),
     );
+  }
+
+  private rejectCopiedState(route: Cursor, copies: readonly unknown[], { behind }: ConfigContext): void {
+    if (copies.length > 0) this.plan.findings.push(...copiedState(route, behind));
   }
 
   private rejectLostHeader(chain: readonly Configured[], levels: readonly Cursor[], context: ConfigContext): void {
