@@ -51,6 +51,8 @@ export interface Cluster extends Message {
   readonly perConnectionBufferLimit: Value<number> | undefined;
   /** `transport_socket`; `sni` where it is TLS and names one. */
   readonly tls: (Message & { readonly sni: Value<string> | undefined; readonly json: Json }) | undefined;
+  /** The authority of its attempts, where the cluster's settings give a provider one; `lower` writes it as `sni`, too. */
+  readonly providerHost: Value<string> | undefined;
   /** `filter_metadata.attempt_router` of the cluster. */
   readonly ownSettings: Value<Json> | undefined;
 }

@@ -30,6 +30,7 @@ export function readCluster(cluster: Cursor): Cluster {
     connectTimeout: duration(cluster, "connect_timeout"),
     perConnectionBufferLimit: number(cluster, "per_connection_buffer_limit_bytes"),
     tls: readTls(cluster.field("transport_socket")),
+    providerHost: text(own?.field("provider"), "host"),
     ownSettings: own && structAt(own),
     origin: originOf(cluster),
   };

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
 import { CHECKS } from "../../cli/check/checks/index.js";
 import { checkProgram } from "../../cli/check/run.js";
 import { readProgram } from "../../cli/read/program.js";
@@ -46,6 +47,21 @@ test("the list of docs/check.md is that of the code", () => {
 
 test("a good config has no finding", () => {
   expect(findingsOf("")).toEqual([]);
+});
+
+test("a provider's host is the server name and the authority of its cluster", () => {
+  const tls = (name: string): object => ({
+    name,
+    typed_config: { "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext" },
+  });
+  const clusterOf = (settings: object): object => ({
+    transport_socket: tls("envoy.transport_sockets.tls"),
+    metadata: { filter_metadata: { attempt_router: { provider: settings } } },
+  });
+  const codes = (settings: object): string[] =>
+    findingsOf(stringify({ clusters: { a: clusterOf(settings), b: clusterOf(settings) } })).map(({ code }) => code);
+  expect(codes({ host: "vendor.example" })).toEqual([]);
+  expect(codes({ path_prefix: "/v1" })).toEqual(["no-sni", "no-sni"]);
 });
 
 const scenarios = new URL("../../envoy-config/", import.meta.url);

@@ -9,7 +9,11 @@ export const authorityOfOtherProvider: Check = {
     return context.fallbacks.flatMap((route) => {
       const rewrites = Object.keys(route.action.rewrites).filter((field) => /host/.test(field));
       const names = new Set(
-        context.clustersOf(route).flatMap(({ tls }) => (tls?.sni === undefined ? [] : [tls.sni.value])),
+        context
+          .clustersOf(route)
+          .flatMap(({ tls, providerHost }) =>
+            tls?.sni === undefined || providerHost !== undefined ? [] : [tls.sni.value],
+          ),
       );
       const fixed = rewrites.filter((field) => /literal/.test(field));
       if (names.size < 2 || (rewrites.length > 0 && fixed.length === 0)) return [];
@@ -17,7 +21,7 @@ export const authorityOfOtherProvider: Check = {
         {
           at: route.action,
           message: `the clusters of the route are reached as ${[...names].join(", ")}, and the authority is the same for all of them`,
-          fix: "write auto_host_rewrite: true into the route, and give the endpoints their hostname",
+          fix: "write provider: {host: …} into the metadata of each cluster, or auto_host_rewrite: true into the route and a hostname into each endpoint",
         },
       ];
     });

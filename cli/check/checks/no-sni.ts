@@ -11,7 +11,11 @@ export const noSni: Check = {
       context
         .clustersOf(route)
         .filter(
-          ({ tls, protocolOptions }) => tls !== undefined && tls.sni === undefined && protocolOptions?.autoSni !== true,
+          ({ tls, protocolOptions, providerHost }) =>
+            tls !== undefined &&
+            tls.sni === undefined &&
+            providerHost === undefined &&
+            protocolOptions?.autoSni !== true,
         )
         .map((cluster) => ({
           at: cluster.tls ?? cluster,

@@ -96,9 +96,14 @@ function windows(text: string): string {
 }
 
 function comments(text: string, random: () => number): string {
+  // What looks like a comment inside a block scalar is a part of its text.
+  let scalarIndent = Infinity;
   const commented = (line: string): string[] => {
     const dice = random();
-    if (line.trim() === "" || /[|>]/.test(line)) return [line];
+    const indent = line.search(/\S/);
+    if (indent < 0 || indent > scalarIndent) return [line];
+    scalarIndent = /[|>][-+]?$/.test(line) ? indent : Infinity;
+    if (/[|>]/.test(line)) return [line];
     if (dice < 0.2) return [`${" ".repeat(1 + Math.floor(dice * 60))}# above`, line];
     if (dice < 0.3) return ["", line];
     return dice < 0.4 ? [`${line} # behind`] : [line];
