@@ -8,6 +8,7 @@ import { InputError, formatFinding } from "./findings.js";
 import type { Io } from "./io.js";
 import { MissingModuleError, UnusableModuleError } from "./module-path.js";
 import { writePlaced } from "./paint.js";
+import { EnvoyError } from "./route-tests/envoy-process.js";
 import { version } from "./version.js";
 
 /** 0 done, 1 the input is wrong, 2 wrong usage, or an installation that cannot work. */
@@ -35,6 +36,10 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
     if (error instanceof MissingModuleError || error instanceof UnusableModuleError) {
       io.stderr.write(`error: ${error.message}\n`);
       return 2;
+    }
+    if (error instanceof EnvoyError) {
+      io.stderr.write(`error: ${error.message}\n`);
+      return 1;
     }
     if (!(error instanceof InputError)) throw error;
     for (const finding of error.findings) writePlaced(io, formatFinding(finding));

@@ -6,8 +6,11 @@ import { wouldRetry, type RetryRules } from "./retry-rules.js";
 
 /** Where attempt n is led; asked once for each attempt, in order. */
 export interface Picks {
-  /** @param before how the attempt before it ended; undefined for the first */
-  cluster(attempt: number, before: Answer | undefined): string;
+  cluster(attempt: number): string;
+  /** Tells how an attempt ended, `elapsed` ms after the request began. Whether the module says that no attempt follows. */
+  answered?(attempt: number, answer: Answer, elapsed: number): boolean;
+  /** Where steps led the attempt: the number of the group, from 1 on; undefined: to that of its count. */
+  group?(attempt: number): number | undefined;
 }
 
 export interface WalkInput {
@@ -25,6 +28,8 @@ export interface WalkedAttempt {
   readonly attempt: number;
   /** The cluster that was picked: a composite one where that is what the route or group names. */
   readonly picked: string;
+  /** The number of its group where that is not the attempt's. */
+  readonly group: number | undefined;
   /** The cluster that the attempt went to; undefined where it went nowhere. */
   readonly cluster: string | undefined;
   /** Clusters without a host that were passed over. */
@@ -58,7 +63,6 @@ class Walker {
   private readonly attempts: WalkedAttempt[] = [];
   private elapsed = 0;
   private first = "";
-  private before: Answer | undefined;
   private stays = false;
 
   constructor(private readonly input: WalkInput) {}
@@ -77,7 +81,8 @@ class Walker {
     const { clusters, rules, priority } = this.input;
     const picked = this.pick(attempt);
     const { cluster, skipped } = clusters.resolve(picked, attempt);
-    const place = { attempt, picked, cluster, skipped };
+    const group = this.input.picks.group?.(attempt);
+    const place = { attempt, picked, group, cluster, skipped };
     if (!clusters.exists(picked)) return this.unknownCluster(attempt, place);
     if (cluster === undefined || !clusters.hasHost(cluster)) return this.noHost(place);
     if (clusters.limits(cluster, priority).requests === 0) {
@@ -85,7 +90,6 @@ class Walker {
       return this.end(place, "overflow", because, { status: 503, cluster: null });
     }
     const answer = this.input.answers.next(cluster);
-    this.before = answer;
     const timedOut = answer.kind === "timeout" ? this.waitFor(rules) : undefined;
     if (timedOut === "all") {
       const because =
@@ -98,7 +102,9 @@ class Walker {
   private judge(attempt: number, place: Place & { cluster: string }, answer: Answer): End | undefined {
     const { clusters, rules, priority } = this.input;
     const hedged = answer.kind === "timeout" && rules.hedges;
-    const verdict = hedged ? HEDGE : wouldRetry(answer, rules);
+    const stops = this.input.picks.answered?.(attempt, answer, this.elapsed) === true;
+    const usual = hedged ? HEDGE : wouldRetry(answer, rules);
+    const verdict = stops && usual.retries ? STOPPED : usual;
     const failed = { status: statusOf(answer), cluster: answer.kind === "response" ? place.cluster : null };
     const name = answerName(answer);
     if (!verdict.retries) return this.end(place, name, verdict.because, failed);
@@ -118,7 +124,7 @@ class Walker {
 
   private pick(attempt: number): string {
     const { picks, rules, clusters } = this.input;
-    const picked = picks.cluster(attempt, this.before);
+    const picked = picks.cluster(attempt);
     if (attempt === 1) this.first = picked;
     // A composite cluster walks by itself: the router need not ask for the route's cluster again.
     const stays =
@@ -164,11 +170,13 @@ class Walker {
 interface Place {
   attempt: number;
   picked: string;
+  group: number | undefined;
   cluster: string | undefined;
   skipped: readonly string[];
 }
 
 const HEDGE = { retries: true, because: "hedge_on_per_try_timeout sends another request beside the slow one" };
+const STOPPED = { retries: false, because: "steps or min_attempt_time say that no attempt follows this answer" };
 const NEVER = "nothing ends the wait: the route has no time-out, and no per_try_timeout";
 
 function statusOf(answer: Answer): number {

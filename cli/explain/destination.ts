@@ -25,17 +25,18 @@ export interface Destination {
   readonly undecided: string | undefined;
 }
 
-/** How a forwarding route finds the clusters of `count` attempts. */
+/** How a forwarding route finds the clusters of `count` attempts; `settings` are its own with those of its virtual host. */
 export function destinationOf(
   route: Route,
   action: RouteAction,
   request: ExplainedRequest,
   count: number,
   module: ModulePicks,
+  settings: JsonMessage,
 ): Destination {
   const { destination } = action;
   if (route.attempts !== undefined && route.attempts.groups.length > 0) {
-    return groupDestination(route, request, count, module);
+    return groupDestination(route, request, count, module, settings);
   }
   switch (destination.kind) {
     case "cluster":
@@ -100,10 +101,16 @@ function subsets(weights: readonly number[]): number[][] {
   return lists.filter((list) => list.length > 0);
 }
 
-function groupDestination(route: Route, request: ExplainedRequest, count: number, module: ModulePicks): Destination {
+function groupDestination(
+  route: Route,
+  request: ExplainedRequest,
+  count: number,
+  module: ModulePicks,
+  settings: JsonMessage,
+): Destination {
   const { attempts } = route;
   if (attempts === undefined) throw new Error("a route with groups has attempts");
-  const plan = planOf(attempts, messageOf(route.ownSettings?.value), count);
+  const plan = planOf(attempts, settings, count);
   const entries = attempts.override === undefined ? [] : overrideEntries(request, attempts.override.value);
   const overriding = overrideReader(plan, request, attempts.override?.value, entries, module);
   const space = randomSpace([...attempts.groups.map(weightsOf), ...entries.map(entryWeights)]);

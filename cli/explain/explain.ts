@@ -1,6 +1,7 @@
 // What happens to one request, from the virtual host to the answer that the client gets.
 
 import type { Action, Program, Route, RouteAction } from "../model/index.js";
+import { withAnswers } from "./answers.js";
 import { walk, type Walk } from "./attempts.js";
 import { ClusterFacts } from "./clusters.js";
 import { destinationOf, messageOf, type Destination } from "./destination.js";
@@ -125,17 +126,23 @@ function explainAttempts(
       request,
     });
   const most = Math.max(...["", ...clusters.withRetryPolicy].map((name) => rulesFor(name).retries)) + 1;
-  const destination = destinationOf(route, action, request, most, module);
+  const settings = withAnswers(
+    messageOf(route.ownSettings?.value),
+    resolved.virtualHost?.ownSettings?.value,
+    rulesFor(""),
+  );
+  const destination = destinationOf(route, action, request, most, module, settings);
   if (destination.undecided !== undefined) return ended(base, null, destination.undecided);
   const notFound = messageOf(action.json)["cluster_not_found_response_code"];
   const walkWith = (
     picks: Parameters<typeof walk>[0]["picks"],
     answers: Answers,
   ): { walk: Walk; rules: RetryRules } => {
-    const first = picks.cluster(1, undefined);
+    const first = picks.cluster(1);
     const rules = rulesFor(first);
     const rest = {
-      cluster: (n: number, b: Parameters<typeof picks.cluster>[1]) => (n === 1 ? first : picks.cluster(n, b)),
+      ...picks,
+      cluster: (n: number) => (n === 1 ? first : picks.cluster(n)),
     };
     const notFoundStatus = (typeof notFound === "string" ? NOT_FOUND_STATUS[notFound] : undefined) ?? 503;
     return { walk: walk({ picks: rest, rules, clusters, answers, priority: action.priority, notFoundStatus }), rules };
@@ -209,7 +216,7 @@ function attemptOf(
   const override = destination.override(index + 1);
   return {
     attempt: index + 1,
-    group: destination.group(index + 1),
+    group: destination.group(typical.group ?? index + 1),
     candidates: candidatesOf(candidates, probability),
     cluster: agreed ? (typical.cluster ?? null) : null,
     answer: only || answers.size === 1 ? typical.answer : null,

@@ -2,6 +2,7 @@
 
 import { fromJson, toBinary, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
 import { WasmHost, type MetadataInput, type SimulatedRequest, type TypedValue } from "../host/index.js";
+import { FOR_LOWER_ALONE } from "../lower/override.js";
 import { routeName } from "../lower/settings.js";
 import type { Attempts, JsonMessage } from "../model/index.js";
 import { requireModule } from "../module-path.js";
@@ -13,9 +14,11 @@ const NAMESPACE = "attempt_router";
 /** Stands in the place of a route's own source of random values, so that any value can be given. */
 const RANDOM_HEADER = "x-attempt-router-explain-random";
 const OVERRIDE_TYPE = "PriorityGroupsOverride";
-/** What a user writes for `lower`; the module does not know them. */
-const NOT_THE_MODULES = ["allowed_clusters", "cluster_selection"];
 const MAX_SLOTS = 100;
+/** By which the module tells the router not to retry an answer. */
+const STOP_HEADER = "x-envoy-ratelimited";
+/** The number of the next attempt's group, at most 100, once a step has led elsewhere. */
+const TURN = "wasm.attempt_router.turn";
 
 /** Settings of a route, and the clusters that stand in slots which the module leaves alone. */
 export interface RoutePlan {
@@ -31,7 +34,7 @@ function without(message: JsonMessage, keys: readonly string[]): JsonMessage {
 export function planOf(attempts: Attempts, own: JsonMessage, count: number): RoutePlan {
   const slots = Math.min(Math.max(count, attempts.groups.length, 1), MAX_SLOTS);
   const hash = attempts.random.kind === "hash" ? { hash_policy: attempts.random.policies.map(({ json }) => json) } : {};
-  const settings = { ...without(own, NOT_THE_MODULES), priority_group: attempts.json, ...hash, slots };
+  const settings = { ...without(own, FOR_LOWER_ALONE), priority_group: attempts.json, ...hash, slots };
   return { settings, defaults: attempts.groups.map((group) => group.clusters[0]?.name.value ?? "") };
 }
 
@@ -60,12 +63,18 @@ export class ModulePicks {
     const used = random === undefined ? plan : withGivenRandom(plan);
     const simulated = this.run(used, request, random);
     let previous = "";
-    const cluster = (attempt: number, before: Answer | undefined): string => {
-      if (attempt > 1) simulated.attempt(attempt - 1, attemptOf(previous, before));
-      previous = clusterOf(simulated, used, attempt);
-      return previous;
+    const cluster = (attempt: number): string => (previous = clusterOf(simulated, used, attempt));
+    const answered = (attempt: number, answer: Answer, elapsed: number): boolean => {
+      const attributes = { "request.time": this.host.now - BigInt(elapsed) * 1_000_000n };
+      const { responseHeaders } = simulated.attempt(attempt, { ...attemptOf(previous, answer), attributes });
+      const own = answer.kind === "response" && answer.headers[STOP_HEADER] !== undefined;
+      return !own && responseHeaders?.first(STOP_HEADER) !== undefined;
     };
-    return { cluster };
+    const group = (attempt: number): number | undefined => {
+      const turn = simulated.filterState.get(TURN)?.[0] ?? 0;
+      return attempt > 1 && turn > 0 ? turn : undefined;
+    };
+    return { cluster, answered, group };
   }
 
   /** Whether the request itself, by a header or a hash, decides its random value. */
@@ -199,8 +208,8 @@ function clusterOf(simulated: SimulatedRequest, { defaults, settings }: RoutePla
   return simulated.slots[String(slot)] ?? defaults[Math.min(slot, defaults.length) - 1] ?? "";
 }
 
-function attemptOf(clusterName: string, before: Answer | undefined): Parameters<SimulatedRequest["attempt"]>[1] {
-  if (before?.kind !== "response") return { clusterName };
+function attemptOf(clusterName: string, before: Answer): Parameters<SimulatedRequest["attempt"]>[1] {
+  if (before.kind !== "response") return { clusterName };
   return { clusterName, response: { status: before.status, headers: before.headers } };
 }
 

@@ -56,6 +56,8 @@ export interface RoleResult {
   localReply: LocalReply | undefined;
   /** Host calls by name. */
   hostCalls: Record<string, number>;
+  /** Upstream: the headers of the attempt's response as the role left them; undefined where there was none. */
+  responseHeaders?: HeaderMap | undefined;
 }
 
 /** An open request: what the downstream role did with it, and the means to run its attempts. */
@@ -125,9 +127,9 @@ export class SimulatedRequest {
     );
     const context = this.host.openStream(this.host.root("upstream"), stream);
     const result = runRequestHeaders(this.host, context, stream, this.headers, this.spec.endOfStream ?? true);
-    if (spec.response !== undefined) runResponseHeaders(this.host, context, spec.response);
+    const response = spec.response && runResponseHeaders(this.host, context, spec.response);
     endStream(this.host, context, ["proxy_on_done", "proxy_on_delete"]);
-    return { ...result, writes: stream.writes };
+    return { ...result, writes: stream.writes, responseHeaders: response?.headers };
   }
 
   /** Runs the downstream role on the response's headers, which it may change. */

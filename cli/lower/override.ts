@@ -11,6 +11,8 @@ const ALLOWED_CLUSTERS = "allowed_clusters";
 const CLUSTER_SELECTION = "cluster_selection";
 /** Likewise: answers are held by filters of their own, see hold/plan.ts. */
 const HOLD_RESPONSE = "hold_response";
+/** Settings of a route that the module does not know. */
+export const FOR_LOWER_ALONE: readonly string[] = [ALLOWED_CLUSTERS, CLUSTER_SELECTION, HOLD_RESPONSE];
 
 /** Whether a request's metadata may override the groups of a specifier. */
 export function hasOverride(specifier: Cursor): boolean {
@@ -21,7 +23,7 @@ export function hasOverride(specifier: Cursor): boolean {
 /** The settings that the user wrote into the route's metadata for the module. */
 export function ownSettings(route: Cursor): { [key: string]: Json } {
   const entries = ownMetadata(route)?.entries() ?? [];
-  const own = entries.filter(({ key }) => ![ALLOWED_CLUSTERS, CLUSTER_SELECTION, HOLD_RESPONSE].includes(key));
+  const own = entries.filter(({ key }) => !FOR_LOWER_ALONE.includes(key));
   return Object.fromEntries(own.map(({ key, value }) => [key, value.json()]));
 }
 

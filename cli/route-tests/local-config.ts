@@ -2,6 +2,7 @@
 
 import { parse } from "yaml";
 import type { Json, JsonMessage } from "../model/index.js";
+import { withLocalKeys } from "./local-keys.js";
 
 /** Clusters that are no upstreams: they lead to others, or into Envoy. */
 const OWN = /^attempt_router_/;
@@ -24,9 +25,9 @@ export function upstreamsOf(text: string): { name: string; usesHttp2: boolean }[
     }));
 }
 
-/** A bootstrap as JSON, whose upstreams are here. */
+/** A bootstrap as JSON, whose upstreams and keys are here. */
 export function localConfig(text: string, ports: LocalPorts): string {
-  const root = parse(text) as JsonMessage;
+  const root = withLocalKeys(parse(text) as JsonMessage);
   const resources = messageOf(root["static_resources"]);
   const listeners = listOf(resources["listeners"]).map((listener) =>
     "address" in listener ? { ...listener, address: anyPort() } : listener,
