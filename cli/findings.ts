@@ -1,9 +1,9 @@
 /** One thing that is wrong with the input, at the place a user has to change. */
 export interface Finding {
   file: string;
-  /** 1-based. */
+  /** 1-based; 0 in objects, which have no lines. */
   line: number;
-  /** 1-based, in UTF-16 code units. */
+  /** 1-based, in UTF-16 code units; 0 in objects. */
   col: number;
   /** Path of the field from the document's root, in the names the file uses; `(document)` for syntax errors. */
   path: string;
@@ -11,8 +11,9 @@ export interface Finding {
   message: string;
 }
 
-/** `file:line:col: path: expected …, found …` */
+/** `file:line:col: path: expected …, found …`; without lines `file: path: expected …, found …`. */
 export function formatFinding(finding: Finding): string {
+  if (finding.line === 0) return `${finding.file === "" ? "" : `${finding.file}: `}${finding.path}: ${finding.message}`;
   return `${finding.file}:${finding.line}:${finding.col}: ${finding.path}: ${finding.message}`;
 }
 
@@ -32,7 +33,8 @@ export class InputError extends Error {
 function dropRepeats(findings: Finding[]): Finding[] {
   const seen = new Set<string>();
   return findings.filter((finding) => {
-    const key = `${finding.line}:${finding.col}:${finding.message}`;
+    const place = finding.line === 0 ? finding.path : `${finding.line}:${finding.col}`;
+    const key = `${place}:${finding.message}`;
     if (seen.has(key)) return false;
     seen.add(key);
     return true;

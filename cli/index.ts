@@ -4,10 +4,10 @@
  * ```ts
  * import { lower } from "attempt-router";
  * const { text, warnings } = lower(await readFile("native.yaml", "utf8"));
+ * const { objects } = new Lowerer({ wasm: "/etc/envoy/attempt-router.wasm" }).lower(resources);
  * ```
  */
 export {
-  lower,
   InputError,
   type FailurePolicy,
   type Finding,
@@ -16,5 +16,6 @@ export {
   type LowerReport,
   type Warning,
 } from "./lower.js";
+export { lower, Lowerer, type ConfigObject, type LoweredObjects } from "./lowerer.js";
 export { builtModulePath, MissingModuleError, UnusableModuleError } from "./module-path.js";
 export { version } from "./version.js";

@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
-import { LineCounter } from "yaml";
 import { InputError, type Finding, type Warning } from "./findings.js";
-import { mayListRoutes, nameLoweredRoutes } from "./lower/allow-lists.js";
+import { LIST_TYPE, nameLoweredRoutes } from "./lower/allow-lists.js";
+import { checkingModule } from "./lower/checking-module.js";
 import { usesAttemptCount } from "./lower/client-headers.js";
 import { holdFindings } from "./lower/hold/check.js";
 import { planHold } from "./lower/hold/plan.js";
@@ -14,11 +13,10 @@ import { chainFinding } from "./lower/specifiers/map-errors.js";
 import { planProviders } from "./lower/providers/plan.js";
 import { planSpecifiers, type SpecifierPlan } from "./lower/specifiers/plan.js";
 import { builtModulePath, requireModule } from "./module-path.js";
-import { writeOutAliases, writeOutMerges } from "./yaml/aliases.js";
 import { Cursor } from "./yaml/cursor.js";
-import type { Editor } from "./yaml/edit.js";
-import { parseDocuments } from "./yaml/parse.js";
+import type { TextEditor } from "./yaml/edit.js";
 import { Source } from "./yaml/source.js";
+import type { Editor, Tree } from "./yaml/tree.js";
 
 export { InputError, type Finding, type Warning } from "./findings.js";
 export type { FailurePolicy } from "./lower/options.js";
@@ -71,11 +69,35 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
     return { ...lowered, text: BYTE_ORDER_MARK + lowered.text };
   }
   const source = Source.parse(options.file ?? "<input>", text);
-  const planOptions = toPlanOptions(options, Cursor.root(source));
-  const specifiers = planSpecifiers(source, planOptions);
-  const plan = planFile(source, planOptions, specifiers.known);
-  const hold = planHold(source, planOptions);
-  const providers = planProviders(source);
+  const lowered = lowerTree(source, options);
+  return {
+    text: writtenText(text, lowered),
+    warnings: lowered.warnings,
+    get report() {
+      return lowered.report;
+    },
+  };
+}
+
+/** The rounds of a text are texts. */
+function writtenText(text: string, { last }: LoweredTree): string {
+  return last === undefined ? text : (last.tree as Source).write(last.editor as TextEditor);
+}
+
+/** What is left to write of a lowered tree: the last round of changes, and what they change; nothing where all stays. */
+export interface LoweredTree {
+  last: { tree: Tree; editor: Editor } | undefined;
+  warnings: Warning[];
+  readonly report: LowerReport;
+}
+
+/** Lowers a tree, whose findings name their places as the tree does. Throws as {@link lower} does. */
+export function lowerTree(tree: Tree, options: LowerOptions): LoweredTree {
+  const planOptions = toPlanOptions(options, Cursor.root(tree));
+  const specifiers = planSpecifiers(tree, planOptions);
+  const plan = planFile(tree, planOptions, specifiers.known);
+  const hold = planHold(tree, planOptions);
+  const providers = planProviders(tree);
   const findings = [
     ...[...plan.findings, ...specifiers.findings, ...settingsFindings(plan, specifiers, options)],
     ...[...hold.findings, ...holdFindings(hold), ...providers.findings],
@@ -84,9 +106,9 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
   if (plan.usesModule && options.wasm === undefined && options.wasmRemote === undefined) {
     requireModule(builtModulePath());
   }
-  const output = writeProviders(source, plan, planOptions);
+  const last = writeProviders(tree, plan, planOptions);
   return {
-    text: output === source.text ? output : withLoweredNames(source, output),
+    last: last && withLoweredNames(last),
     warnings: [...plan.warnings, ...providers.warnings],
     get report() {
       return reportOf(plan.report, hold.upstream);
@@ -94,17 +116,14 @@ export function lower(text: string, options: LowerOptions = {}): Lowered {
   };
 }
 
-/** Once all routes have their names, what looks them up by name can follow. */
-function withLoweredNames(source: Source, text: string): string {
-  if (!mayListRoutes(text)) return text;
-  const named = nameLoweredRoutes(Source.parse(source.file, text));
-  return named === undefined ? text : checked(source.file, named);
-}
+type Round = NonNullable<LoweredTree["last"]>;
 
-/** The module that the output names, where this machine has it, may know specifiers that the built one does not. */
-function checkingModule({ checkWasm, wasm }: LowerOptions): string {
-  if (checkWasm !== undefined) return checkWasm;
-  return wasm !== undefined && existsSync(wasm) ? wasm : builtModulePath();
+/** Once all routes have their names, what looks them up by name can follow. */
+function withLoweredNames(last: Round): Round {
+  if (!last.tree.mentions(LIST_TYPE)) return last;
+  const tree = last.tree.next(last.editor);
+  const editor = nameLoweredRoutes(tree);
+  return editor === undefined ? last : { tree, editor };
 }
 
 function settingsFindings(plan: Plan, { chains }: SpecifierPlan, options: LowerOptions): Finding[] {
@@ -123,64 +142,40 @@ function settingsFindings(plan: Plan, { chains }: SpecifierPlan, options: LowerO
 }
 
 /** Clusters first: what else is written depends on the filters that they then have. */
-function writeProviders(source: Source, plan: Plan, options: PlanOptions): string {
-  const { editor } = planProviders(source);
-  if (editor.isEmpty) return write(source, plan, options);
-  const rewritten = writtenOut(source, editor);
-  const next = parseRound(source, rewritten ?? editor);
+function writeProviders(tree: Tree, plan: Plan, options: PlanOptions): Round | undefined {
+  const { editor } = planProviders(tree);
+  if (editor.isEmpty) return write(tree, plan, options);
+  const rewritten = tree.writtenOut(editor);
+  const next = tree.next(rewritten ?? editor);
   const nextPlan = planFile(next, options);
-  return rewritten === undefined ? write(next, nextPlan, options) : writeProviders(next, nextPlan, options);
+  const last = rewritten === undefined ? write(next, nextPlan, options) : writeProviders(next, nextPlan, options);
+  return last ?? { tree: next, editor: next.edit() };
 }
 
 /**
  * Writes the file in rounds: merge keys and aliases that stand in the way of a change, then filters that hold answers,
  * then route specifiers, whose routes may have priority groups, then these.
  */
-function write(source: Source, plan: Plan, options: PlanOptions): string {
-  const hold = planHold(source, options);
-  if (!hold.editor.isEmpty) {
-    const next = parseRound(source, writtenOut(source, hold.editor) ?? hold.editor);
-    return write(next, planFile(next, options), options);
-  }
-  const specifiers = planSpecifiers(source, options);
-  if (specifiers.editor.isEmpty) return writeGroups(source, plan, options);
-  const next = parseRound(source, writtenOut(source, specifiers.editor) ?? specifiers.editor);
-  return write(next, planFile(next, options), options);
+function write(tree: Tree, plan: Plan, options: PlanOptions): Round | undefined {
+  const hold = planHold(tree, options);
+  if (!hold.editor.isEmpty) return writeNext(tree, hold.editor, options);
+  const specifiers = planSpecifiers(tree, options);
+  if (specifiers.editor.isEmpty) return writeGroups(tree, plan, options);
+  return writeNext(tree, specifiers.editor, options);
+}
+
+function writeNext(tree: Tree, editor: Editor, options: PlanOptions): Round {
+  const next = tree.next(tree.writtenOut(editor) ?? editor);
+  return write(next, planFile(next, options), options) ?? { tree: next, editor: next.edit() };
 }
 
 /** Plans again after each round of writing out, since a written-out copy is a place of its own. */
-function writeGroups(source: Source, plan: Plan, options: PlanOptions): string {
-  if (plan.editor.isEmpty) return source.text;
-  const editor = writtenOut(source, plan.editor);
-  if (editor === undefined) return checked(source.file, plan.editor.apply());
-  const next = parseRound(source, editor);
-  return writeGroups(next, planFile(next, options), options);
-}
-
-function writtenOut(source: Source, planned: Editor): Editor | undefined {
-  return writeOutMerges(source) ?? writeOutAliases(source, planned);
-}
-
-/** What is found in the next round is reported where it comes from. */
-function parseRound(source: Source, editor: Editor): Source {
-  const origin = editor.origin();
-  const text = editor.apply();
-  try {
-    return Source.parse(source.file, text, (offset) => source.placeOf(origin(offset)));
-  } catch (error) {
-    throw error instanceof InputError ? invalid(source.file, error.message) : error;
-  }
-}
-
-/** The output must be YAML: what is not is a defect of the editor, never something to write. */
-function checked(file: string, text: string): string {
-  const error = parseDocuments(text, new LineCounter()).flatMap((document) => document.errors)[0];
-  if (error !== undefined) throw invalid(file, error.message);
-  return text;
-}
-
-function invalid(file: string, message: string): Error {
-  return new Error(`lowering ${file} would give invalid YAML: ${message}`);
+function writeGroups(tree: Tree, plan: Plan, options: PlanOptions): Round | undefined {
+  if (plan.editor.isEmpty) return undefined;
+  const editor = tree.writtenOut(plan.editor);
+  if (editor === undefined) return { tree, editor: plan.editor };
+  const next = tree.next(editor);
+  return writeGroups(next, planFile(next, options), options) ?? { tree: next, editor: next.edit() };
 }
 
 function toPlanOptions(options: LowerOptions, root: Cursor): PlanOptions {

@@ -1,31 +1,28 @@
 import { isMap, isScalar, isSeq, visit, type YAMLMap, type YAMLSeq } from "yaml";
 import { Cursor } from "../yaml/cursor.js";
-import { Editor, pairOf } from "../yaml/edit.js";
-import type { Source } from "../yaml/source.js";
+import { pairOf } from "../yaml/edit.js";
+import type { Editor, Tree } from "../yaml/tree.js";
 import { findResources, routesOf } from "../read/resources.js";
 import { originalName } from "./settings.js";
 import { METADATA_NAMESPACE, TYPE } from "./types.js";
 
 const LIST = "allowed_route_names";
-const TYPE_NAME = TYPE.allowListedRoutes.split("/").at(-1) ?? "";
 
 /**
- * The text of a lowered file in which every list of the routes that an internal redirect may lead to names the lowered
- * routes, too, whose original names it has; undefined where there is nothing to add.
+ * What lets every list, in a lowered file, of the routes that an internal redirect may lead to name the lowered routes,
+ * too, whose original names it has; undefined where there is nothing to add.
  */
-export function nameLoweredRoutes(source: Source): string | undefined {
+export function nameLoweredRoutes(source: Tree): Editor | undefined {
   const lists = allowLists(source);
   if (lists.length === 0) return undefined;
   const lowered = loweredNames(Cursor.root(source));
-  const editor = new Editor(source);
+  const editor = source.edit();
   for (const list of lists) addNames(source, list, lowered, editor);
-  return editor.isEmpty ? undefined : editor.apply();
+  return editor.isEmpty ? undefined : editor;
 }
 
-/** Whether a text can hold such a list. */
-export function mayListRoutes(text: string): boolean {
-  return text.includes(TYPE_NAME);
-}
+/** The type of such a list. */
+export const LIST_TYPE = TYPE.allowListedRoutes.split("/").at(-1) ?? "";
 
 /** Names of the lowered routes of a file by what they were called before. */
 function loweredNames(root: Cursor): Map<string, Set<string>> {
@@ -44,9 +41,9 @@ function loweredNames(root: Cursor): Map<string, Set<string>> {
 }
 
 /** The lists, wherever they stand; one that aliases share is met once. */
-function allowLists(source: Source): YAMLSeq[] {
+function allowLists(source: Tree): YAMLSeq[] {
   const lists = new Set<YAMLSeq>();
-  visit(source.document, {
+  visit(source.root, {
     Map: (_, map) => {
       const list = isAllowList(map) ? source.resolve(pairOf(map, LIST)?.value) : undefined;
       if (isSeq(list)) lists.add(list);
@@ -57,11 +54,11 @@ function allowLists(source: Source): YAMLSeq[] {
 
 function isAllowList(map: YAMLMap): boolean {
   const type = map.items.find(({ key }) => isScalar(key) && key.value === "@type")?.value;
-  return isMap(map) && isScalar(type) && String(type.value).endsWith(`/${TYPE_NAME}`);
+  return isMap(map) && isScalar(type) && String(type.value).endsWith(`/${LIST_TYPE}`);
 }
 
 function addNames(
-  source: Source,
+  source: Tree,
   list: YAMLSeq,
   lowered: ReadonlyMap<string, ReadonlySet<string>>,
   editor: Editor,

@@ -7,7 +7,7 @@ import type { ConnectionManager } from "../model/program.js";
 import type { RouteConfiguration } from "../model/route.js";
 import { cursorAt } from "../read/place.js";
 import type { Cursor } from "../yaml/cursor.js";
-import type { Editor } from "../yaml/edit.js";
+import type { Editor } from "../yaml/tree.js";
 import type { Json } from "../yaml/scalar.js";
 import { changeItems } from "./lists.js";
 import type { PlanOptions } from "./options.js";

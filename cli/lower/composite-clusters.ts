@@ -1,4 +1,4 @@
-import type { Editor } from "../yaml/edit.js";
+import type { Editor } from "../yaml/tree.js";
 import type { Json } from "../yaml/scalar.js";
 import { aggregateCluster, aggregateName, type Aggregate } from "./aggregates.js";
 import type { CompositeDelivery } from "./aggregate-route.js";

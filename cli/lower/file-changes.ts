@@ -3,7 +3,7 @@ import type { RouteConfiguration } from "../model/route.js";
 import { cursorAt } from "../read/place.js";
 import { everySpecifier, type Resources } from "../read/resources.js";
 import type { Cursor } from "../yaml/cursor.js";
-import type { Editor } from "../yaml/edit.js";
+import type { Editor } from "../yaml/tree.js";
 import type { Json } from "../yaml/scalar.js";
 import { adminCluster } from "./admin.js";
 import type { Clusters } from "./clusters.js";

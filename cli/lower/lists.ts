@@ -1,5 +1,5 @@
 import type { Cursor } from "../yaml/cursor.js";
-import type { Editor } from "../yaml/edit.js";
+import type { Editor } from "../yaml/tree.js";
 import type { Json } from "../yaml/scalar.js";
 
 /** Takes items out of the list `key` of a message and puts others in; makes the list, before a field, where there is none. */

@@ -1,7 +1,8 @@
 import type { Finding } from "../findings.js";
 import type { RouteConfiguration } from "../model/route.js";
 import { cursorAt } from "../read/place.js";
-import { pairOf, type Editor } from "../yaml/edit.js";
+import { pairOf } from "../yaml/edit.js";
+import type { Editor } from "../yaml/tree.js";
 import type { CompositeContext } from "./composite-route.js";
 import { UNUSED } from "./prepare.js";
 import { prepareRoute, specifierUse, type PreparedRoute } from "./priority-group.js";

@@ -9,9 +9,8 @@ import { cursorAt } from "../read/place.js";
 import { programOf } from "../read/program.js";
 import { findResources, type Resources } from "../read/resources.js";
 import { Cursor } from "../yaml/cursor.js";
-import { Editor } from "../yaml/edit.js";
+import type { Editor, Tree } from "../yaml/tree.js";
 import type { Json } from "../yaml/scalar.js";
-import type { Source } from "../yaml/source.js";
 import { removeInManager, removeInRoutes } from "./client-headers.js";
 import { Clusters, writesMetadata } from "./clusters.js";
 import { runtimeSkips } from "./composite-uses.js";
@@ -49,9 +48,9 @@ export interface Plan {
 }
 
 /** Plans a whole file. Findings do not stop it, so that all are found. */
-export function planFile(source: Source, options: PlanOptions, known: ReadonlySet<number> = new Set()): Plan {
+export function planFile(source: Tree, options: PlanOptions, known: ReadonlySet<number> = new Set()): Plan {
   const plan: Plan = {
-    editor: new Editor(source),
+    editor: source.edit(),
     findings: [],
     warnings: [],
     routes: [],
@@ -119,7 +118,7 @@ class Planner {
     for (const config of this.program.looseRouteConfigurations) this.planLoose(config);
     this.planLooseClusters();
     if (this.upstream.wire(this.plan.editor)) this.plan.usesModule = true;
-    if (cursorAt(this.program.origin).source.text.includes(HOLD_FILTER)) this.plan.usesModule = true;
+    if (cursorAt(this.program.origin).source.mentions(HOLD_FILTER)) this.plan.usesModule = true;
     if (this.plan.usesModule) this.changes.addModuleCluster(this.options.module, this.clusters);
     this.changes.replaceComposites(this.known, this.plan.routes);
     this.changes.write();

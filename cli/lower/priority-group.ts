@@ -6,7 +6,8 @@ import type { Attempts } from "../model/attempts.js";
 import { cursorAt } from "../read/place.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { YAMLMap } from "yaml";
-import { pairOf, type Editor } from "../yaml/edit.js";
+import { pairOf } from "../yaml/edit.js";
+import type { Editor } from "../yaml/tree.js";
 import type { Json } from "../yaml/scalar.js";
 import {
   compositeRouteFindings,

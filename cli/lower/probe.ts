@@ -1,5 +1,5 @@
 import type { Cursor } from "../yaml/cursor.js";
-import type { Editor } from "../yaml/edit.js";
+import type { Editor } from "../yaml/tree.js";
 import type { Json } from "../yaml/scalar.js";
 import { changeItems } from "./lists.js";
 import { moduleOnly } from "./module-only.js";

@@ -1,6 +1,6 @@
 import type { VirtualHost } from "../model/route.js";
 import { cursorAt } from "../read/place.js";
-import type { Editor } from "../yaml/edit.js";
+import type { Editor } from "../yaml/tree.js";
 import type { Json } from "../yaml/scalar.js";
 import { isPinned, pinnedCopies } from "./pin.js";
 import {

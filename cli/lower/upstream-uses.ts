@@ -1,5 +1,5 @@
 import type { Cluster } from "../model/cluster.js";
-import type { Editor } from "../yaml/edit.js";
+import type { Editor } from "../yaml/tree.js";
 import { nameOf, type Clusters } from "./clusters.js";
 import type { PlanOptions } from "./options.js";
 import { clusterNames } from "./prepare.js";

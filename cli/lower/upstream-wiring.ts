@@ -3,7 +3,7 @@ import type { Cluster } from "../model/cluster.js";
 import type { FilterChain } from "../model/filters.js";
 import type { Router } from "../model/program.js";
 import { cursorAt } from "../read/place.js";
-import type { Editor } from "../yaml/edit.js";
+import type { Editor } from "../yaml/tree.js";
 import type { PlanOptions } from "./options.js";
 import { TYPE, UPSTREAM_CODEC, UPSTREAM_FILTER } from "./types.js";
 import { upstreamFilter } from "./wasm-filter.js";

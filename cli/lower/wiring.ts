@@ -4,7 +4,7 @@ import type { Filter, FilterChain } from "../model/filters.js";
 import type { ConnectionManager } from "../model/program.js";
 import { cursorAt } from "../read/place.js";
 import type { Cursor } from "../yaml/cursor.js";
-import type { Editor } from "../yaml/edit.js";
+import type { Editor } from "../yaml/tree.js";
 import type { Json } from "../yaml/scalar.js";
 import type { PlanOptions } from "./options.js";
 import type { OwnFilter } from "./own-filters.js";

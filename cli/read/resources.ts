@@ -80,7 +80,7 @@ export interface SpecifierPlace {
 /** Every priority-group specifier of the file. */
 export function everySpecifier(root: Cursor): SpecifierPlace[] {
   const places: SpecifierPlace[] = [];
-  visit(root.source.document, {
+  visit(root.source.root, {
     Map: (_, map, ancestors) => {
       for (const { key, value } of map.items) {
         if (!isScalar(key) || !isScalar(value) || !map.range) continue;

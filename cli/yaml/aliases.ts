@@ -1,5 +1,5 @@
 import { isAlias, isCollection, isScalar, visit, type Alias, type Node, type Pair, type YAMLMap } from "yaml";
-import { Editor } from "./edit.js";
+import { TextEditor } from "./edit.js";
 import { renderFlow } from "./render.js";
 import { jsonValue, keyText } from "./scalar.js";
 import type { Anchored, Source } from "./source.js";
@@ -8,9 +8,9 @@ import type { Anchored, Source } from "./source.js";
  * Writes out every alias whose anchored node holds one of the nodes that will change, so that a change meets only the
  * place it is meant for, or whose anchor will go away; undefined where there is none. All other anchors and aliases stay.
  */
-export function writeOutAliases(source: Source, planned: Editor): Editor | undefined {
+export function writeOutAliases(source: Source, planned: TextEditor): TextEditor | undefined {
   const changing = changingAnchors(source, planned);
-  const editor = new Editor(source);
+  const editor = new TextEditor(source);
   for (const { node, aliases } of changing.values()) {
     for (const alias of aliases) editor.replaceText(...replacementOf(source, editor, changing, alias, node));
   }
@@ -18,8 +18,8 @@ export function writeOutAliases(source: Source, planned: Editor): Editor | undef
 }
 
 /** Writes out every merge key (`<<`), which Envoy does not read; undefined where there is none. */
-export function writeOutMerges(source: Source): Editor | undefined {
-  const editor = new Editor(source);
+export function writeOutMerges(source: Source): TextEditor | undefined {
+  const editor = new TextEditor(source);
   let end = 0;
   for (const { map, pair } of source.merges) {
     // The merge that holds this one writes it out.
@@ -30,7 +30,7 @@ export function writeOutMerges(source: Source): Editor | undefined {
   return editor.isEmpty ? undefined : editor;
 }
 
-function writeOutMerge(source: Source, editor: Editor, map: YAMLMap, merge: Pair): void {
+function writeOutMerge(source: Source, editor: TextEditor, map: YAMLMap, merge: Pair): void {
   const own = new Set(map.items);
   const added = source.pairsOf(map).filter((pair) => !own.has(pair));
   editor.replaceMerge(
@@ -48,7 +48,7 @@ function endOf({ value }: Pair): number {
  * The anchored nodes, by where they start, in which something changes. Where an alias is written out, what holds it
  * changes as well.
  */
-function changingAnchors(source: Source, planned: Editor): Map<Node, Anchored> {
+function changingAnchors(source: Source, planned: TextEditor): Map<Node, Anchored> {
   const open = [...source.anchored.values()].flat().filter(({ aliases }) => aliases.length > 0);
   const changing = new Map<Node, Anchored>();
   let offsets = planned.touched.map((node) => node.range?.[0] ?? -1);
@@ -80,7 +80,7 @@ function holdsOne(node: Node, sorted: readonly number[]): boolean {
 /** Start and end of what is replaced, and the text that stands for an alias. */
 function replacementOf(
   source: Source,
-  editor: Editor,
+  editor: TextEditor,
   changing: ReadonlyMap<Node, Anchored>,
   alias: Alias,
   node: Node,
@@ -95,7 +95,7 @@ function replacementOf(
 /** A copy of the anchored text moved to the alias' column, inner anchors left out. */
 function aliasText(
   source: Source,
-  editor: Editor,
+  editor: TextEditor,
   changing: ReadonlyMap<Node, Anchored>,
   alias: Alias,
   node: Node,
@@ -125,7 +125,7 @@ function shift(text: string, by: number): string {
 }
 
 /** The text of a node without the anchors in it, and with the aliases written out that cannot stay. */
-function sliceOf(source: Source, editor: Editor, changing: ReadonlyMap<Node, Anchored>, node: Node): string {
+function sliceOf(source: Source, editor: TextEditor, changing: ReadonlyMap<Node, Anchored>, node: Node): string {
   const start = node.range?.[0] ?? 0;
   const end = editor.contentEnd(node);
   const cuts: [number, number, string][] = [];

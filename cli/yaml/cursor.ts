@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from "yaml";
 import type { Finding } from "../findings.js";
 import { jsonValue, scalarValue, type Json } from "./scalar.js";
-import type { Source } from "./source.js";
+import type { Tree } from "./tree.js";
 
 /** `request_headers_to_add` → `requestHeadersToAdd`: both are legal names of a field in protobuf's JSON form. */
 export function camelCase(name: string): string {
@@ -25,7 +25,7 @@ export class Cursor {
   readonly node: Node | undefined;
 
   constructor(
-    readonly source: Source,
+    readonly source: Tree,
     node: unknown,
     readonly path: string,
     /** Offset to report when the node itself is absent. */
@@ -34,8 +34,8 @@ export class Cursor {
     this.node = source.resolve(node);
   }
 
-  static root(source: Source): Cursor {
-    return new Cursor(source, source.document.contents, "", 0);
+  static root(source: Tree): Cursor {
+    return new Cursor(source, source.root, "", 0);
   }
 
   get offset(): number {

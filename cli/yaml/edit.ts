@@ -4,12 +4,13 @@ import { Edits } from "./edits.js";
 import { renderBlock, renderFlow, renderFlowPair, renderPair } from "./render.js";
 import type { Json } from "./scalar.js";
 import type { Source } from "./source.js";
+import type { Editor } from "./tree.js";
 
 /**
  * Collects changes to a file and applies them to its text, so that whatever is not changed stays byte for byte as it
  * was: comments, anchors, quotes, line breaks. Works inside block and flow collections.
  */
-export class Editor {
+export class TextEditor implements Editor {
   /** The collections that will change. */
   readonly touched: Node[] = [];
   private readonly edits: Edits;
@@ -22,12 +23,10 @@ export class Editor {
     return this.edits.isEmpty && this.touched.length === 0;
   }
 
-  /** Notes that a collection will change, once that is possible. */
   touch(collection: YAMLMap | YAMLSeq): void {
     this.touched.push(collection);
   }
 
-  /** Gives `key` a new value where it exists (in either spelling), else adds it before `before`, else at the end. */
   set(map: YAMLMap, key: string, value: Json, before?: string): void {
     const existing = pairOf(map, key);
     if (existing !== undefined) {

@@ -2,8 +2,11 @@ import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, visit } fro
 import type { Alias, Document, Node, Pair, YAMLMap } from "yaml";
 import { InputError, type Finding } from "../findings.js";
 import { isLeftOut, isMergeKey, parseDocuments, TOO_DEEP, TooDeepError } from "./parse.js";
+import { writeOutAliases, writeOutMerges } from "./aliases.js";
+import { TextEditor } from "./edit.js";
 import { keyText } from "./scalar.js";
 import { isJson, syntaxFindings } from "./syntax.js";
+import type { Tree } from "./tree.js";
 import { weigh } from "./weight.js";
 
 /** Where an anchored node starts, and who uses it. */
@@ -16,7 +19,7 @@ export interface Anchored {
 export type Origin = (offset: number) => { line: number; col: number };
 
 /** A parsed file: its text, its tree without what Envoy leaves out, and which alias leads where. */
-export class Source {
+export class Source implements Tree {
   readonly anchored = new Map<string, Anchored[]>();
   /** Maps with a plain `<<` key. */
   readonly merges: { map: YAMLMap; pair: Pair }[] = [];
@@ -65,6 +68,40 @@ export class Source {
     if (document === undefined) findings.push(emptyFile(file));
     if (findings.length > 0 || document === undefined) throw new InputError(findings);
     return new Source(file, text, document, origin ?? ((offset) => lines.linePos(offset)));
+  }
+
+  get root(): Node | null {
+    return this.document.contents;
+  }
+
+  edit(): TextEditor {
+    return new TextEditor(this);
+  }
+
+  /** What is found in the next round is reported where it comes from. */
+  next(editor: TextEditor): Source {
+    const origin = editor.origin();
+    try {
+      return Source.parse(this.file, editor.apply(), (offset) => this.placeOf(origin(offset)));
+    } catch (error) {
+      throw error instanceof InputError ? this.invalid(error.message) : error;
+    }
+  }
+
+  /** The text with its changes made. It must be YAML: what is not is a defect of the editor, never something to write. */
+  write(editor: TextEditor): string {
+    const text = editor.apply();
+    const error = parseDocuments(text, new LineCounter()).flatMap((document) => document.errors)[0];
+    if (error !== undefined) throw this.invalid(error.message);
+    return text;
+  }
+
+  writtenOut(planned: TextEditor): TextEditor | undefined {
+    return writeOutMerges(this) ?? writeOutAliases(this, planned);
+  }
+
+  mentions(name: string): boolean {
+    return this.text.includes(name);
   }
 
   /** The node itself, or what its alias stands for. */
@@ -161,13 +198,13 @@ export class Source {
   /** What is left out may still hold anchors, so it is left out once these are known. */
   private leaveOut(): void {
     if (!this.leavesOut) return;
+    // All first: an alias may stand for what lies in a value that is left out.
     visit(this.document, {
       Map: (_, map) => {
-        if (!map.items.some(({ key }) => isLeftOut(key))) return;
-        this.written.set(map, map.items);
-        map.items = map.items.filter(({ key }) => !isLeftOut(key));
+        if (map.items.some(({ key }) => isLeftOut(key))) this.written.set(map, map.items);
       },
     });
+    for (const [map, pairs] of this.written) map.items = pairs.filter(({ key }) => !isLeftOut(key));
   }
 
   private countListStyle(pair: Pair, votes: { indented: number; flush: number }): void {
@@ -189,6 +226,10 @@ export class Source {
       findings.push(...excess.map(({ alias, message }) => this.aliasFinding(alias, message)));
     }
     if (findings.length > 0) throw new InputError(findings);
+  }
+
+  private invalid(message: string): Error {
+    return new Error(`lowering ${this.file} would give invalid YAML: ${message}`);
   }
 
   private aliasFinding(alias: Alias, message: string): Finding {

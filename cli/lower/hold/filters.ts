@@ -2,7 +2,7 @@
 // gives an answer that was not retried its own status back. All are switched off but on the routes that have the setting.
 
 import type { Cursor } from "../../yaml/cursor.js";
-import type { Editor } from "../../yaml/edit.js";
+import type { Editor } from "../../yaml/tree.js";
 import type { Json } from "../../yaml/scalar.js";
 import type { ModuleSource, PlanOptions } from "../options.js";
 import { METADATA_NAMESPACE, STARTED_FILTER, TYPE, UPSTREAM_FILTER } from "../types.js";

@@ -3,9 +3,9 @@
 
 import type { Finding } from "../../findings.js";
 import { Cursor } from "../../yaml/cursor.js";
-import { Editor, pairOf } from "../../yaml/edit.js";
+import { pairOf } from "../../yaml/edit.js";
+import type { Editor, Tree } from "../../yaml/tree.js";
 import type { Json } from "../../yaml/scalar.js";
-import type { Source } from "../../yaml/source.js";
 import {
   clusterFilters,
   findResources,
@@ -33,10 +33,10 @@ export interface HoldPlan {
 }
 
 /** Plans the filters that hold answers. Findings do not stop it. */
-export function planHold(source: Source, options: PlanOptions): HoldPlan {
-  const plan: HoldPlan = { editor: new Editor(source), findings: [], settings: [], isUsed: false, upstream: new Map() };
+export function planHold(source: Tree, options: PlanOptions): HoldPlan {
+  const plan: HoldPlan = { editor: source.edit(), findings: [], settings: [], isUsed: false, upstream: new Map() };
   const resources = findResources(Cursor.root(source), []);
-  if (resources === undefined || !source.text.includes(SETTING)) return plan;
+  if (resources === undefined || !source.mentions(SETTING)) return plan;
   new HoldPlanner(plan, resources, options).run();
   return plan;
 }
@@ -66,7 +66,7 @@ class HoldPlanner {
     }
   }
 
-  private planManager({ manager, listenerName, routeConfigs }: ConnectionManagerSite): void {
+  private planManager({ manager, listener, listenerName, routeConfigs }: ConnectionManagerSite): void {
     const kinds = new Map<string, HoldSettings>();
     const before = this.plan.settings.length;
     for (const { config } of routeConfigs) {
@@ -74,7 +74,7 @@ class HoldPlanner {
     }
     if (kinds.size === 0) return;
     this.plan.upstream.set(manager.offset, [...kinds.keys()]);
-    const limit = bufferLimit(manager);
+    const limit = bufferLimit(listener);
     const { settings, findings } = this.plan;
     for (const one of settings.slice(before)) findings.push(...limitFindings(one, limit));
     for (const [name, settings] of kinds) this.kinds.set(name, settings);
@@ -140,12 +140,9 @@ function settingOf(level: Cursor): Cursor | undefined {
 /** What the module holds where nothing is said. */
 const DEFAULT_MAX_BYTES = 16384;
 
-/** The bytes that a connection manager's listener holds for a connection, where it says so. */
-function bufferLimit(manager: Cursor): number | undefined {
-  const root = Cursor.root(manager.source);
-  const listeners = [...(root.at("static_resources", "listeners")?.items() ?? []), ...root.list("resources"), root];
-  const holder = listeners.find((one) => one.field(BUFFER_LIMIT) !== undefined && isInside(manager, one));
-  const limit = Number(holder?.field(BUFFER_LIMIT)?.json());
+/** The bytes that a listener holds for a connection, where it says so. */
+function bufferLimit(listener: Cursor): number | undefined {
+  const limit = Number(listener.field(BUFFER_LIMIT)?.json());
   return Number.isFinite(limit) ? limit : undefined;
 }
 
@@ -158,8 +155,3 @@ function limitFindings({ setting, settings }: HoldPlan["settings"][number], limi
 }
 
 const BUFFER_LIMIT = "per_connection_buffer_limit_bytes";
-
-function isInside(inner: Cursor, { map }: Cursor): boolean {
-  const [start, , end] = map?.range ?? [0, 0, 0];
-  return start <= inner.offset && inner.offset < end;
-}

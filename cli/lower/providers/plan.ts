@@ -2,9 +2,8 @@
 
 import type { Finding, Warning } from "../../findings.js";
 import { Cursor } from "../../yaml/cursor.js";
-import { Editor } from "../../yaml/edit.js";
+import type { Editor, Tree } from "../../yaml/tree.js";
 import type { Json } from "../../yaml/scalar.js";
-import type { Source } from "../../yaml/source.js";
 import { findResources, routesOf, type ConnectionManagerSite, type Resources } from "../../read/resources.js";
 import { PROBE } from "../probe.js";
 import { TYPE } from "../types.js";
@@ -31,8 +30,8 @@ interface ProviderCluster {
 const STANDS_FOR_OTHERS = new Set<string>([TYPE.compositeCluster, TYPE.aggregateCluster]);
 
 /** Plans what the clusters of a file get; nothing where none has `provider` settings. */
-export function planProviders(source: Source): ProviderPlan {
-  const plan: ProviderPlan = { editor: new Editor(source), findings: [], warnings: [] };
+export function planProviders(source: Tree): ProviderPlan {
+  const plan: ProviderPlan = { editor: source.edit(), findings: [], warnings: [] };
   const root = Cursor.root(source);
   const resources = findResources(root, []);
   if (resources === undefined || !resources.clusters.some(mentionsSettings)) return plan;

@@ -1,7 +1,7 @@
 // Where the filters of a provider go: before the cluster's own upstream filters, which replace those of the router.
 
 import type { Cursor } from "../../yaml/cursor.js";
-import type { Editor } from "../../yaml/edit.js";
+import type { Editor } from "../../yaml/tree.js";
 import type { Json } from "../../yaml/scalar.js";
 import type { Finding, Warning } from "../../findings.js";
 import { clusterFilters } from "../../read/resources.js";

@@ -7,9 +7,9 @@ import { attemptsOf, policyOf } from "../../read/retry-policy.js";
 import { readLevel, readUse } from "../../read/route.js";
 import { pluginsByName } from "../../read/route-configuration.js";
 import { Cursor } from "../../yaml/cursor.js";
-import { Editor, pairOf } from "../../yaml/edit.js";
+import { pairOf } from "../../yaml/edit.js";
+import type { Editor, Tree } from "../../yaml/tree.js";
 import type { Json } from "../../yaml/scalar.js";
-import type { Source } from "../../yaml/source.js";
 import { Clusters } from "../clusters.js";
 import type { CompositeContext } from "../composite-route.js";
 import { behindModule, copiedState, type Behind } from "../copied-state.js";
@@ -67,8 +67,8 @@ const NO_ROUTE_PIN = "(no route)";
 const MAX_SLOTS = 100;
 
 /** Plans the route specifiers of a whole file. */
-export function planSpecifiers(source: Source, options: PlanOptions): SpecifierPlan {
-  const plan: SpecifierPlan = { editor: new Editor(source), findings: [], chains: [], known: new Set() };
+export function planSpecifiers(source: Tree, options: PlanOptions): SpecifierPlan {
+  const plan: SpecifierPlan = { editor: source.edit(), findings: [], chains: [], known: new Set() };
   const root = Cursor.root(source);
   const resources = findResources(root, []);
   if (resources === undefined) return plan;
