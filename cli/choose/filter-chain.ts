@@ -14,18 +14,13 @@ import {
 } from "../lower/types.js";
 
 /** Name of the HTTP filter before which the module goes; undefined: right before the router. */
-interface Placing {
+export interface Placing {
   placeBefore: string | undefined;
 }
 
 /** The filter chains of a connection manager: its own and those of its upgrades. */
 export function chainsOf({ chain, upgrades }: ConnectionManager): FilterChain[] {
   return [chain, ...upgrades.map((upgrade) => upgrade.chain)].filter((one) => one !== undefined);
-}
-
-/** The first other filter that a request meets before the module, in one of the filter chains of a connection manager. */
-export function earlierFilter(manager: ConnectionManager, options: Placing): Filter | undefined {
-  return chainsOf(manager).flatMap((chain) => earlierFilters(chain, options))[0];
 }
 
 /** The filters that others wrote before the place of the module. */

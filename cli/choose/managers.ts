@@ -1,13 +1,13 @@
 // The tables by which a connection manager gets its filters.
 
-import type { Filter } from "../model/filters.js";
 import type { ConnectionManager } from "../model/program.js";
 import type { Level, RouteConfiguration } from "../model/route.js";
 import type { Json } from "../model/origin.js";
 import { canonicalJson } from "../lower/settings.js";
 import { DOWNSTREAM_FILTER } from "../lower/types.js";
 import { firstReason, type Reason } from "./delivery.js";
-import { earlierFilter, isOurs } from "./filter-chain.js";
+import { isOurs } from "./filter-chain.js";
+import { movedBy } from "./moving-filters.js";
 import { decidesPerAttempt, needsModule, type RouteFacts, type RouteSurroundings } from "./routes.js";
 
 /** What counts of a connection manager. */
@@ -111,8 +111,7 @@ function outsideOf({ routeConfigurations }: ConnectionManager): Reason | undefin
 }
 
 function movesRequests({ manager, placeBefore }: ManagerFacts): Reason | undefined {
-  const filter = earlierFilter(manager, { placeBefore });
-  return filter && { because: `the filter ${nameOf(filter)} may select the route again`, at: filter.origin };
+  return movedBy(manager, { placeBefore });
 }
 
 function placed({ placeBefore, manager }: ManagerFacts): Reason | undefined {
@@ -168,8 +167,4 @@ function levelsOf(config: RouteConfiguration): Level[] {
 function isSpecified({ ownSettings }: Level): boolean {
   const json: Json = ownSettings?.value ?? null;
   return json !== null && typeof json === "object" && "route_specifiers" in json;
-}
-
-function nameOf({ name }: Filter): string {
-  return name === "" ? "without name" : name;
 }

@@ -1,5 +1,6 @@
 // Where the attempts of a route go, as a function of the random value.
 
+import { messageOf } from "../model/json.js";
 import type { Json, JsonMessage, PriorityGroup, Route, RouteAction, WeightedCluster } from "../model/index.js";
 import type { Picks } from "./attempts.js";
 import { planOf, type ModulePicks, type OverrideUse, type RoutePlan } from "./module-picks.js";
@@ -207,8 +208,4 @@ function groupName(
     return typeof name === "string" ? name : "";
   }
   return named(Math.min(attempt, groups.length) - 1);
-}
-
-export function messageOf(value: Json | undefined): JsonMessage {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
 }

@@ -1,10 +1,11 @@
 // What happens to one request, from the virtual host to the answer that the client gets.
 
+import { messageOf } from "../model/json.js";
 import type { Action, Program, Route, RouteAction } from "../model/index.js";
 import { withAnswers } from "./answers.js";
 import { walk, type Walk } from "./attempts.js";
 import { ClusterFacts } from "./clusters.js";
-import { destinationOf, messageOf, type Destination } from "./destination.js";
+import { destinationOf, type Destination } from "./destination.js";
 import type { Candidate, Explanation, ExplainedAttempt, Path } from "./explanation.js";
 import { isInternal } from "./internal.js";
 import type { ModulePicks } from "./module-picks.js";

@@ -1,7 +1,7 @@
 // Whether Envoy takes a request for one from inside, whose control headers it obeys.
 
+import { messageOf } from "../model/json.js";
 import type { ConnectionManager, Json } from "../model/index.js";
-import { messageOf } from "./destination.js";
 import { headerLines, type ExplainedRequest } from "./request.js";
 
 /** An address counts as internal only where `internal_address_config` lists it. */

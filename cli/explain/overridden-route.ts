@@ -1,5 +1,6 @@
 // The routes that specifiers make: with properties replaced, or built from a template.
 
+import { listOf, messageOf } from "../model/json.js";
 import type {
   Attempts,
   Duration,
@@ -196,14 +197,6 @@ const EMPTY_MATCH = (origin: Route["origin"]): Route["match"] => ({
 /** Milliseconds of a duration such as `1.5s`. */
 function durationOf(value: Json | undefined): Duration["value"] | undefined {
   return typeof value === "string" && /^\d+(\.\d+)?s$/.test(value) ? Number(value.slice(0, -1)) * 1000 : undefined;
-}
-
-function listOf(value: Json | undefined): JsonMessage[] {
-  return Array.isArray(value) ? value.map(messageOf) : [];
-}
-
-function messageOf(value: Json | undefined): JsonMessage {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
 }
 
 function textOf(value: Json | undefined): string {

@@ -1,6 +1,7 @@
 // Which route specifiers apply to a request, and the route that comes out of them. The module decides every condition:
 // an Audit specifier with the condition of another stands in its place and says whether it was reached and applied.
 
+import { listOf } from "../model/json.js";
 import type { Json, JsonMessage, Level, Route, Specifier } from "../model/index.js";
 import type { SpecifierRun } from "./explanation.js";
 import type { ModulePicks } from "./module-picks.js";
@@ -194,10 +195,6 @@ function partsOf(when: JsonMessage): JsonMessage[] {
       ? value.map((item) => ({ [key]: [item] }))
       : [{ [key]: value }],
   );
-}
-
-function listOf(value: Json | undefined): JsonMessage[] {
-  return (Array.isArray(value) ? value : []).map((item) => messageIn({ item }, "item"));
 }
 
 function messageIn(message: JsonMessage, key: string): JsonMessage {

@@ -1,7 +1,7 @@
 // Dynamic metadata that filters of the file write for every request, whatever it is.
 
-import type { ConnectionManager, Json, JsonMessage } from "../model/index.js";
-import { messageOf } from "./destination.js";
+import { isMessage, messageOf } from "../model/json.js";
+import type { ConnectionManager, JsonMessage } from "../model/index.js";
 
 const SET_METADATA = "type.googleapis.com/envoy.extensions.filters.http.set_metadata.v3.Config";
 
@@ -40,10 +40,6 @@ function merged(before: JsonMessage, value: JsonMessage): JsonMessage {
     else result[key] = added;
   }
   return result;
-}
-
-function isMessage(value: Json | undefined): value is JsonMessage {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 /** The model leaves the types of inner messages out: fields tell an override from everything else. */

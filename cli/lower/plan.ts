@@ -1,6 +1,7 @@
+import { movedBy } from "../choose/moving-filters.js";
 import { chooseForLoose, chooseForManager, type ManagerChoice, type ManagerFacts } from "../choose/managers.js";
 import { chainChangesCount } from "../choose/attempt-count.js";
-import { chainsOf, earlierFilter, isMark, otherUpstreamFilter } from "../choose/filter-chain.js";
+import { chainsOf, isMark, otherUpstreamFilter } from "../choose/filter-chain.js";
 import { choose, decidesPerAttempt, type RouteSurroundings } from "../choose/routes.js";
 import { InputError, type Finding, type Warning } from "../findings.js";
 import { managersOf, routeConfigurationsOf, type ConnectionManager, type Program } from "../model/program.js";
@@ -140,14 +141,10 @@ class Planner {
     if (takers.length === 0) return { ...NO_CHAIN, moves: chooseForLoose(config).sharedFilter };
     const upstream = takers.flatMap(({ routers }) => routers.map((router) => router.upstream));
     const other = upstream.map(otherUpstreamFilter).find((filter) => filter !== undefined);
-    const earlier = takers.map((manager) => earlierFilter(manager, this.options)).find((one) => one !== undefined);
     return {
       changesCount: upstream.map(chainChangesCount).find((reason) => reason !== undefined),
       writesMetadata: other && writesMetadata(other),
-      moves: earlier && {
-        because: `the filter ${earlier.name} may select the route again`,
-        at: earlier.origin,
-      },
+      moves: takers.map((manager) => movedBy(manager, this.options)).find((reason) => reason !== undefined),
     };
   }
 

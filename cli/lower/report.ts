@@ -1,8 +1,9 @@
 // What `lower` chose, and why: `lower --report`.
 
+import { clearsRoute } from "../choose/moving-filters.js";
 import type { Choice, Reason } from "../choose/delivery.js";
 import type { ManagerChoice } from "../choose/managers.js";
-import { chainsOf, earlierFilters } from "../choose/filter-chain.js";
+import { chainsOf } from "../choose/filter-chain.js";
 import type { Origin } from "../model/origin.js";
 import type { ConnectionManager } from "../model/program.js";
 import type { Level, Route, RouteConfiguration, VirtualHost } from "../model/route.js";
@@ -130,7 +131,7 @@ function managerOf(
   const { unmarked, sharedFilter } = choice;
   const own = module?.own;
   const names = own === undefined ? [DOWNSTREAM_FILTER] : [...new Set([...own.values()].map(({ name }) => name))];
-  const resolves = chainsOf(manager).some((chain) => earlierFilters(chain, { placeBefore }).length > 0);
+  const resolves = chainsOf(manager).some((chain) => clearsRoute(chain, { placeBefore }));
   const ofModule = module === undefined ? [] : [...(resolves ? [RESOLVE_FILTER] : []), ...names];
   const shared = module !== undefined && own === undefined ? sharedFilter : undefined;
   return {

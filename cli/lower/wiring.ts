@@ -1,4 +1,5 @@
-import { earlierFilter, earlierFilters, isFilter, isMark, isOurs, isRouter, placeOf } from "../choose/filter-chain.js";
+import { clearsRoute, movedBy } from "../choose/moving-filters.js";
+import { isFilter, isMark, isOurs, isRouter, placeOf } from "../choose/filter-chain.js";
 import type { Finding } from "../findings.js";
 import type { Filter, FilterChain } from "../model/filters.js";
 import type { ConnectionManager } from "../model/program.js";
@@ -63,7 +64,7 @@ export function wireConnectionManager(
  * added since: a request that these move to such a route would do without.
  */
 export function staleFilters(manager: ConnectionManager, options: PlanOptions): Finding[] {
-  if (earlierFilter(manager, options) === undefined) return [];
+  if (movedBy(manager, options) === undefined) return [];
   const filters = manager.chain?.filters ?? [];
   const stale = filters.filter(({ name, type, disabled }) => type === TYPE.wasm && disabled && isOurs(name));
   return stale.map((filter) => cursorAt(filter.origin).finding(STALE));
@@ -116,7 +117,7 @@ function wireModule(chain: FilterChain, { seq }: Cursor, { settings, own }: Modu
   if (seq === undefined || chain.filters.some((filter) => isFilter(filter, DOWNSTREAM_FILTER, TYPE.wasm))) return;
   // Other filters may have cleared the route cache, and the module, which cannot resolve the route, would see none.
   const index = placeOf(chain.filters, options);
-  if (earlierFilters(chain, options).length > 0) editor.insertItem(seq, index, RESOLVE);
+  if (clearsRoute(chain, options)) editor.insertItem(seq, index, RESOLVE);
   const owns = own === undefined ? undefined : [...new Set(own.values())];
   const added = owns?.map((one) => ownFilter(one, vmId, options)) ?? [downstreamFilter(vmId, options, settings)];
   for (const filter of added) editor.insertItem(seq, index, filter);

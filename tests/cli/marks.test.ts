@@ -21,8 +21,9 @@ const ROUTER: Filter = { name: "router", typed_config: { "@type": TYPE.router } 
 const SINGLE = [group("a"), group("b"), group("c")];
 const STARTED = "attempt_router_started";
 
+/** A filter that may select the route again. */
 function other(name: string): Filter {
-  return { name, typed_config: { "@type": TYPE.headerMutation } };
+  return { name, typed_config: { "@type": TYPE.lua } };
 }
 
 function chain(path: string, ...groups: Config[]): object {

@@ -6,10 +6,14 @@ export const ISTIO: Names = {
   routes: "http.8080",
   virtualHost: "llm.example.com:8080",
   cluster: (service) => `outbound|8080||${service}.llm.svc.cluster.local`,
+  // What WasmPlugins and other EnvoyFilters of the mesh put there, which may do anything.
   filters: [
     {
-      name: "envoy.filters.http.cors",
-      typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.cors.v3.Cors" },
+      name: "others",
+      typed_config: {
+        "@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua",
+        default_source_code: { inline_string: "function envoy_on_request(handle) end" },
+      },
     },
   ],
 };

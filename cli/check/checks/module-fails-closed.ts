@@ -1,6 +1,6 @@
+import { messageOf } from "../../model/json.js";
 import type { Check } from "../check.js";
 import { quoted } from "../context.js";
-import { messageOf } from "../../explain/destination.js";
 
 export const moduleFailsClosed: Check = {
   code: "module-fails-closed",

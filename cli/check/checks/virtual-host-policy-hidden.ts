@@ -1,5 +1,5 @@
+import { messageOf } from "../../model/json.js";
 import type { Check } from "../check.js";
-import { messageOf } from "../../explain/destination.js";
 
 export const virtualHostPolicyHidden: Check = {
   code: "virtual-host-policy-hidden",
