@@ -8,6 +8,7 @@ import { Bytes, View, encode } from "./bytes";
 import { onDownstreamResponse } from "./roles/apply-transforms";
 import { configureAvailability, onCallResponse, onTick } from "./availability/availability";
 import { Plan } from "./decide/plan";
+import { BEAT_MS, beat } from "./availability/heartbeat";
 import { AwaitedResponses } from "./roles/awaited-responses";
 import { COUNTER_NAMES } from "./host/counters";
 import { onDownstreamRequest } from "./roles/downstream";
@@ -98,7 +99,8 @@ function forgottenRole(): Role {
 
 export function proxy_on_tick(root: u32): void {
   enter();
-  onTick(host, root);
+  beat(host);
+  if (ownPlan == null) onTick(host, root);
   leave();
 }
 
@@ -113,6 +115,7 @@ function configure(root: u32, size: u32): void {
   if (size > 0) host.configuration(size, configuration);
   ownPlan = readPluginPlan(host, configuration);
   if (ownPlan == null) configureAvailability(host, root, configuration, me);
+  else host.setTickPeriod(BEAT_MS);
   if (configuration.ptr != 0) host.release(configuration);
 }
 

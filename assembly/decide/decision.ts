@@ -1,4 +1,4 @@
-import { Bytes, View } from "../bytes";
+import { Bytes, View, encode } from "../bytes";
 import { groupIndex } from "./attempt";
 import { HostState, NO_HOST, compositeNamed } from "./composite";
 import { Group } from "./group";
@@ -6,6 +6,8 @@ import { MAX_NAME, Override, OverrideGroup, UNKNOWN_CLUSTER } from "./override";
 import { Plan } from "./plan";
 
 const staticFirst = new View();
+const overridden = new View();
+const OVERRIDE = encode("override");
 
 /** All that decides the clusters of one request: its route's plan, its random value, and its override if it has one. */
 @final
@@ -45,12 +47,24 @@ export class Decision {
   clusterOf(attempt: u32, out: View): bool {
     this.problem = "";
     const plan = this.plan;
-    const turn = !plan.refreshes ? 1 : this.turn > 0 ? this.turn : attempt;
+    const turn = this.turnOf(attempt);
     const configured = plan.groupOf(turn);
     const isFirst = !this.pickOverride(turn, out) && this.pickFrom(configured, out) == 0;
     const first = unchecked(configured.clusters[0]);
     if (plan.composites.length > 0) return this.resolve(attempt, first, out);
     return isFirst || out.equals(first);
+  }
+
+  /** The configured name of the group of an attempt; OVERRIDE for a group that a request brought under a name of its own. */
+  groupName(attempt: u32): Bytes {
+    const turn = this.turnOf(attempt);
+    if (!this.pickOverride(turn, overridden)) return this.plan.groupOf(turn).name;
+    const named = this.plan.groupNamed(this.group.name);
+    return named != null ? named.name : OVERRIDE;
+  }
+
+  private turnOf(attempt: u32): u32 {
+    return !this.plan.refreshes ? 1 : this.turn > 0 ? this.turn : attempt;
   }
 
   // Replaces a composite cluster in `out` by the one that the attempt uses, and likewise finds the default.

@@ -12,6 +12,7 @@ export namespace Counter {
   export const AVAILABILITY_SIGNAL: i32 = 9;
   export const CLUSTER_HAS_HOST: i32 = 10;
   export const CLUSTER_WITHOUT_HOST: i32 = 11;
+  export const HEARTBEATS: i32 = 12;
 }
 
 /** Names by counter. */
@@ -28,4 +29,5 @@ export const COUNTER_NAMES: StaticArray<string> = [
   "attempt_router.availability_signal",
   "attempt_router.cluster_has_host",
   "attempt_router.cluster_without_host",
+  "attempt_router.heartbeats",
 ];

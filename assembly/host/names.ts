@@ -44,6 +44,8 @@ export const ROUTE_KEY = encode("attempt_router.route");
 export const GIVEN_KEY = encode("attempt_router.given");
 /** The attempts of the request and their outcomes, see `roles/record.ts`. */
 export const ATTEMPTS_KEY = encode("attempt_router.attempts");
+/** Filter state: the name of the group that the attempt uses, where attempts are recorded. */
+export const GROUP_KEY = encode("attempt_router.group");
 /** When the attempt began, in ms since 1970, 8 bytes. */
 export const ATTEMPT_TIME_KEY = encode("attempt_router.attempt_time");
 /** The group (1, 2, …) of the next attempt where steps led away from the order of the groups, 8 bytes. */

@@ -2,7 +2,7 @@ import { View } from "../bytes";
 import { Answers } from "../decide/answers";
 import { Plan, SlotForm } from "../decide/plan";
 import { Host } from "../host/host";
-import { ATTEMPT_TIME_KEY, RANDOM_KEY, REQUEST_TIME, ROUTE_KEY, TURN_KEY } from "../host/names";
+import { ATTEMPT_TIME_KEY, GROUP_KEY, RANDOM_KEY, REQUEST_TIME, ROUTE_KEY, TURN_KEY } from "../host/names";
 import { attemptOf, readNumber, writeNumber } from "./numbers";
 import { milliseconds, recordAttempt, recordStatus } from "./record";
 import { decideAttempt, finishDecision, startDecision } from "./request";
@@ -24,7 +24,7 @@ export function onUpstreamRequest(host: Host): bool {
   if (plan == null) return false;
   const answers = plan.answers;
   if (!plan.decidesPerAttempt && answers == null) return false;
-  if (answers != null && answers.records) beginRecord(host, answers);
+  if (answers != null && answers.records) beginRecord(host, plan, answers);
   if (plan.decidesPerAttempt) {
     const attempt = attemptOf(host);
     decideNext(host, plan, attempt, answers != null && answers.hasSteps ? walkOn(host) : 0);
@@ -57,7 +57,8 @@ export function onUpstreamResponse(host: Host): void {
   if (moved || awaitsMetadata(plan)) decideNext(host, plan, attemptOf(host), turnOf(host, plan));
 }
 
-function beginRecord(host: Host, answers: Answers): void {
+function beginRecord(host: Host, plan: Plan, answers: Answers): void {
+  if (plan.hasGroups) nameGroup(host, plan);
   const timeout = answers.perTryTimeout;
   let elapsed: u64 = 0;
   if (timeout > 0) {
@@ -66,6 +67,14 @@ function beginRecord(host: Host, answers: Answers): void {
     writeNumber(host, ATTEMPT_TIME_KEY, now);
   }
   recordAttempt(host, elapsed, timeout);
+}
+
+function nameGroup(host: Host, plan: Plan): void {
+  const decision = startDecision(host, plan);
+  decision.turn = turnOf(host, plan);
+  value.setBytes(decision.groupName(attemptOf(host)));
+  writeState(host, GROUP_KEY, value);
+  finishDecision(host);
 }
 
 // Milliseconds since the request began.

@@ -10,6 +10,7 @@ import { waitFor } from "../../tools/wait.js";
 import type { Upstreams } from "../support/upstreams.js";
 
 const DEBUG_MODULE = fileURLToPath(new URL("../../build/debug.wasm", import.meta.url));
+const HEARTBEATS = "wasmcustom.attempt_router.heartbeats";
 const FAILING = { a: 503, b: 503, c: 503, d: 503 };
 
 // A weighted pair in each group: the static chain is the first of each.
@@ -92,6 +93,29 @@ describe.each(versions.versions)("the module on Envoy %s", (version) => {
       expect(again).toEqual({ served: "d", hops: PICKED });
     };
     await withEnvoy(version, "FAIL_RELOAD", run, {}, filters);
+  });
+
+  it.each([
+    { form: "a filter for each chain", filters: [] },
+    { form: "one filter for all routes", filters: [EARLIER] },
+  ])("when it trapped, has fewer heartbeats than one that lives ($form)", async ({ filters }) => {
+    const beats = async ({ envoy }: Serving): Promise<number> => envoy.admin.stat(HEARTBEATS);
+    const run = async (well: Serving, trapped: Serving): Promise<void> => {
+      for (const { envoy } of [well, trapped]) await envoy.admin.waitForStat(HEARTBEATS, (count) => count >= 4);
+      await trap(trapped);
+      const before = [await beats(well), await beats(trapped)] as const;
+      await well.envoy.admin.waitForStat(HEARTBEATS, (count) => count >= before[0] + 12, 30_000);
+      // One virtual machine on the worker, and one on the main thread, which serves no request.
+      const more = (await beats(trapped)) - before[1];
+      expect([more >= 4, more <= 8]).toEqual([true, true]);
+    };
+    await withEnvoy(
+      version,
+      "FAIL_OPEN",
+      (well) => withEnvoy(version, "FAIL_OPEN", (trapped) => run(well, trapped), {}, filters),
+      {},
+      filters,
+    );
   });
 
   it("when a route disables it, leaves the static chain working", async () => {

@@ -1,3 +1,4 @@
+import { beat } from "../../assembly/availability/heartbeat";
 import { FakeHost } from "../../assembly/host/fake";
 import { onDownstreamRequest } from "../../assembly/roles/downstream";
 import { onLastAnswer } from "../../assembly/roles/last-answer";
@@ -33,6 +34,31 @@ function answer(host: FakeHost, status: string): void {
   host.status = status;
   onUpstreamResponse(host);
 }
+
+describe("the group", () => {
+  test("of an attempt is told while it is under way, also where a step led elsewhere", () => {
+    const host = hostOnRoute(ROUTE + "20", recording([entry("steps", listValue([step(401, "c")]))]));
+    onDownstreamRequest(host);
+    begin(host, 1, "a");
+    expect(host.state("attempt_router.group")).toBe("a");
+    answer(host, "401");
+    begin(host, 2, "c");
+    expect(host.state("attempt_router.group")).toBe("c");
+    expect(host.lent).toBe(0);
+  });
+});
+
+describe("the heartbeat", () => {
+  test("comes once a second, however often the proxy ticks", () => {
+    const host = new FakeHost();
+    const times: u64[] = [1000, 1050, 1999, 2000, 4001];
+    for (let i = 0; i < times.length; i++) {
+      host.time = times[i] * MS;
+      beat(host);
+    }
+    expect(host.count(Counter.HEARTBEATS)).toBe(3);
+  });
+});
 
 describe("the record", () => {
   test("tells the attempts, and what is left without an answer is a reset", () => {
@@ -72,7 +98,7 @@ describe("the record", () => {
     begin(host, 1, "a");
     answer(host, "200");
     onLastAnswer(host);
-    expect(host.count(Counter.SLOT_WRITE_FAILED)).toBe(2);
+    expect(host.count(Counter.SLOT_WRITE_FAILED)).toBe(3);
     expect(host.lent).toBe(0);
   });
 });

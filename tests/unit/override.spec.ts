@@ -42,6 +42,31 @@ function walk(metadata: Uint8Array, random: u64, attempts: u32 = 3): string {
   return clusters.join(" ");
 }
 
+/** The names of the groups of three attempts. */
+function groupNames(metadata: Uint8Array): string {
+  const decision = new Decision(plan());
+  decision.start(plan());
+  decision.overriding.read(view(metadata), NAMESPACE);
+  const names: string[] = [];
+  for (let attempt: u32 = 1; attempt <= 3; attempt++) names.push(decode(decision.groupName(attempt)));
+  return names.join(" ");
+}
+
+describe("the group of an attempt is called", () => {
+  test("as it is configured", () => {
+    expect(groupNames(new Uint8Array(0))).toBe("g1 g2 g2");
+  });
+
+  test("as the override's where that is configured, and never as a request likes", () => {
+    const own = withClusters(listValue([cluster("z", 1)]));
+    expect(groupNames(untyped([named("g2"), own, named("g1")]))).toBe("g2 override g1");
+  });
+
+  test("as the configured one where the override's cannot be used", () => {
+    expect(groupNames(untyped([named("none"), named("none"), named("none")]))).toBe("g1 g2 g2");
+  });
+});
+
 function untyped(groups: Uint8Array[]): Uint8Array {
   return entry("ns", entry("priority_groups", listValue(groups)));
 }
