@@ -118,6 +118,13 @@ export const ROWS: Row[] = [
       loweredOf(priorityGroups(SINGLE), parts),
     );
   }),
+  ...RETRIES.slice(0, 2).map(({ suffix, fails }) =>
+    row(
+      `skipping, weighted 80/20${suffix}`,
+      `lowered, weighted 80/20${suffix}`,
+      loweredOf(priorityGroups(WEIGHTED), { fails, settings: { skip_clusters_without_hosts: true } }),
+    ),
+  ),
   row(
     "held elsewhere, route without settings",
     "native, route without settings",

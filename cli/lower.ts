@@ -12,6 +12,7 @@ import { reportOf, type LowerReport } from "./lower/report.js";
 import { chainFinding } from "./lower/specifiers/map-errors.js";
 import { planProviders } from "./lower/providers/plan.js";
 import { planSpecifiers, type SpecifierPlan } from "./lower/specifiers/plan.js";
+import { planStandIns } from "./lower/stand-ins/plan.js";
 import { builtModulePath, requireModule } from "./module-path.js";
 import { Cursor } from "./yaml/cursor.js";
 import type { TextEditor } from "./yaml/edit.js";
@@ -98,9 +99,10 @@ export function lowerTree(tree: Tree, options: LowerOptions): LoweredTree {
   const plan = planFile(tree, planOptions, specifiers.known);
   const hold = planHold(tree, planOptions);
   const providers = planProviders(tree);
+  const standIns = planStandIns(tree);
   const findings = [
     ...[...plan.findings, ...specifiers.findings, ...settingsFindings(plan, specifiers, options)],
-    ...[...hold.findings, ...holdFindings(hold), ...providers.findings],
+    ...[...hold.findings, ...holdFindings(hold), ...providers.findings, ...standIns.findings],
   ];
   if (findings.length > 0) throw new InputError(findings);
   if (plan.usesModule && options.wasm === undefined && options.wasmRemote === undefined) {
@@ -109,9 +111,9 @@ export function lowerTree(tree: Tree, options: LowerOptions): LoweredTree {
   const last = writeProviders(tree, plan, planOptions);
   return {
     last: last && withLoweredNames(last),
-    warnings: [...plan.warnings, ...providers.warnings],
+    warnings: [...plan.warnings, ...providers.warnings, ...standIns.warnings],
     get report() {
-      return reportOf(plan.report, hold.upstream);
+      return reportOf(plan.report, hold.upstream, standIns.counts);
     },
   };
 }
@@ -153,10 +155,12 @@ function writeProviders(tree: Tree, plan: Plan, options: PlanOptions): Round | u
 }
 
 /**
- * Writes the file in rounds: merge keys and aliases that stand in the way of a change, then filters that hold answers,
- * then route specifiers, whose routes may have priority groups, then these.
+ * Writes the file in rounds: merge keys and aliases that stand in the way of a change, then clusters that stand in for
+ * others, then filters that hold answers, then route specifiers, whose routes may have priority groups, then these.
  */
 function write(tree: Tree, plan: Plan, options: PlanOptions): Round | undefined {
+  const standIns = planStandIns(tree);
+  if (!standIns.editor.isEmpty) return writeNext(tree, standIns.editor, options);
   const hold = planHold(tree, options);
   if (!hold.editor.isEmpty) return writeNext(tree, hold.editor, options);
   const specifiers = planSpecifiers(tree, options);

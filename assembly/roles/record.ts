@@ -20,6 +20,8 @@ const COMMA: u8 = 0x2c;
 const COLON: u8 = 0x3a;
 const MINUS: u8 = 0x2d;
 const POINT: u8 = 0x2e;
+/** `@ar-` */
+const AGGREGATE_SUFFIX: u32 = 0x2d726140;
 
 const NEXT_ENTRY = encode(",");
 const PENDING = encode(":-");
@@ -135,11 +137,16 @@ function addEntry(host: Host): void {
   if (named) host.release(value);
 }
 
-// A name may hold what a line of a log or a header may not, and what separates entries.
+// A name may hold what a line of a log or a header may not, and what separates entries. An aggregate that stands for a cluster
+// at an attempt has the cluster's name and a suffix.
 function clean(start: i32): void {
   text.lend(part);
   for (let i = start; i < part.length; i++) {
     const char = part.at(i);
+    if (i > start && i + 4 < part.length && load<u32>(part.ptr + <usize>i) == AGGREGATE_SUFFIX) {
+      text.length = i;
+      return;
+    }
     if (char <= 0x20 || char == 0x7f || char == COMMA) store<u8>(part.ptr + <usize>i, 0x5f);
   }
 }

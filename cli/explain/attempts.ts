@@ -21,6 +21,8 @@ export interface WalkInput {
   readonly priority: "DEFAULT" | "HIGH";
   /** Status where the cluster of attempt 1 does not exist. */
   readonly notFoundStatus: number;
+  /** The clusters behind a pick, see `Destination`. */
+  readonly behind: (attempt: number, picked: string) => readonly string[];
 }
 
 /** One attempt as it went. */
@@ -80,7 +82,7 @@ class Walker {
   private step(attempt: number): End | undefined {
     const { clusters, rules, priority } = this.input;
     const picked = this.pick(attempt);
-    const { cluster, skipped } = clusters.resolve(picked, attempt);
+    const { cluster, skipped } = this.resolve(picked, attempt);
     const group = this.input.picks.group?.(attempt);
     const place = { attempt, picked, group, cluster, skipped };
     if (!clusters.exists(picked)) return this.unknownCluster(attempt, place);
@@ -97,6 +99,14 @@ class Walker {
       return this.end(place, "timeout", because, { status: rules.timeout === 0 ? null : 504, cluster: null });
     }
     return this.judge(attempt, { ...place, cluster }, answer);
+  }
+
+  private resolve(picked: string, attempt: number): { cluster: string | undefined; skipped: readonly string[] } {
+    const { clusters, behind } = this.input;
+    const list = [picked, ...behind(attempt, picked)];
+    const index = list.findIndex((name) => clusters.hasHost(name));
+    if (list.length === 1 || index < 0) return clusters.resolve(picked, attempt);
+    return { cluster: list[index], skipped: list.slice(0, index) };
   }
 
   private judge(attempt: number, place: Place & { cluster: string }, answer: Answer): End | undefined {

@@ -1,5 +1,6 @@
 // Where the attempts of a route go, as a function of the random value.
 
+import { clustersFrom } from "../lower/stand-ins/lists.js";
 import { messageOf } from "../model/json.js";
 import type { Json, JsonMessage, PriorityGroup, Route, RouteAction, WeightedCluster } from "../model/index.js";
 import type { Picks } from "./attempts.js";
@@ -22,6 +23,8 @@ export interface Destination {
   readonly decided: Picks | undefined;
   readonly group: (attempt: number) => string | null;
   readonly override: (attempt: number) => OverrideNote | undefined;
+  /** The clusters behind a pick, one of which takes its attempt where the pick has no host. */
+  readonly behind: (attempt: number, picked: string) => readonly string[];
   /** Where the cluster cannot be known. */
   readonly undecided: string | undefined;
 }
@@ -70,6 +73,7 @@ function fixed(cluster: string): Destination {
     decided: picks,
     group: () => null,
     override: () => undefined,
+    behind: () => [],
     undecided: undefined,
   };
 }
@@ -123,8 +127,24 @@ function groupDestination(
     decided: space.points.length === 1 ? picks(0n) : decided(),
     group: (attempt) => groupName(attempts.groups, entries, overriding(attempt), attempt),
     override: (attempt) => overriding(attempt)?.note,
+    behind: (attempt, picked) => behind(route, overriding(attempt)?.use, attempt, picked),
     undecided: undefined,
   };
+}
+
+/** After a step the pick may be one of another group than that of the attempt's number. */
+function behind(
+  { attempts, picking }: Route,
+  use: OverrideUse["use"] | undefined,
+  attempt: number,
+  picked: string,
+): string[] {
+  if (attempts === undefined || picking.skips?.value !== true || use?.kind === "own") return [];
+  const { groups } = attempts;
+  const usual = use?.kind === "named" ? use.index : Math.min(attempt, groups.length) - 1;
+  const holds = ({ clusters }: PriorityGroup) => clusters.some(({ name }) => name.value === picked);
+  const index = groups[usual] !== undefined && holds(groups[usual]) ? usual : groups.findIndex(holds);
+  return index < 0 ? [] : clustersFrom(groups, index, picked).slice(1);
 }
 
 function weightsOf(group: PriorityGroup): number[] {

@@ -146,7 +146,9 @@ function explainAttempts(
       cluster: (n: number) => (n === 1 ? first : picks.cluster(n)),
     };
     const notFoundStatus = (typeof notFound === "string" ? NOT_FOUND_STATUS[notFound] : undefined) ?? 503;
-    return { walk: walk({ picks: rest, rules, clusters, answers, priority: action.priority, notFoundStatus }), rules };
+    const { behind } = destination;
+    const input = { picks: rest, rules, clusters, answers, priority: action.priority, notFoundStatus, behind };
+    return { walk: walk(input), rules };
   };
   const all = destination.space.points.map(({ random, probability }) => ({
     probability,

@@ -28,6 +28,7 @@ export function overriddenRoute(route: Route, action: RouteAction, config: JsonM
     return {
       ...rest,
       attempts: attemptsOf(config, groups, route),
+      picking: NO_PICKING,
       action: { kind: "route", route: { ...next, destination: { kind: "attempts" } } },
     };
   }
@@ -119,6 +120,7 @@ export function templateRoute(
     action: { kind: "none" },
     retries: undefined,
     attempts: undefined,
+    picking: NO_PICKING,
     requestBufferLimit: undefined,
     listed: true,
     misplaced: [],
@@ -170,6 +172,9 @@ function nativeRetries(route: Route, policy: JsonMessage): Retries {
   const effective = retries.effective === undefined ? undefined : { ...retries.effective, refreshCluster: refreshes };
   return { ...retries, route: effective, effective };
 }
+
+/** What a specifier brings has none of the route's own settings. */
+const NO_PICKING: Route["picking"] = { skips: undefined };
 
 const EMPTY_LEVEL = {
   specifiers: [],

@@ -47,7 +47,7 @@ export function aggregateCluster(aggregate: Aggregate, definition: Message): Mes
 }
 
 /** A retry policy of the composite's own takes the place of the route's, and so must ask for the cluster of each attempt. */
-function withRefresh(options: Message): Message {
+export function withRefresh(options: Message): Message {
   const http = options[HTTP_PROTOCOL_OPTIONS];
   if (!isMessage(http)) return options;
   const key = "retryPolicy" in http ? "retryPolicy" : "retry_policy";

@@ -13,7 +13,9 @@ type Settings = { [key: string]: Json };
 const RECORD = "record_attempts";
 const STEPS = "steps";
 const MIN_TIME = "min_attempt_time";
-const OF_VIRTUAL_HOST = [RECORD, STEPS, MIN_TIME];
+const ANSWERS = [RECORD, STEPS, MIN_TIME];
+/** What a virtual host may say for its routes. */
+const OF_VIRTUAL_HOST = [...ANSWERS, "skip_clusters_without_hosts"];
 const TIMEOUT = "timeout_ms";
 /** What Envoy gives a route that says nothing. */
 const DEFAULT_TIMEOUT = 15_000;
@@ -27,7 +29,7 @@ export function watchesAnswers(settings: Settings): boolean {
   return record !== false || hasSteps(settings) || settings[MIN_TIME] !== undefined;
 }
 
-/** What a route's own settings say with what its virtual host says about answers, and what the module must know for it. */
+/** What a route's own settings say with what its virtual host says for it, and what the module must know of answers. */
 export function withAnswers(own: Settings, route: Cursor, host: Cursor | undefined): Settings {
   const shared = host?.at("metadata", "filter_metadata", METADATA_NAMESPACE)?.entries() ?? [];
   const ofHost = shared.filter(({ key }) => OF_VIRTUAL_HOST.includes(key)).map(({ key, value }) => [key, value.json()]);
@@ -44,7 +46,7 @@ export function withAnswers(own: Settings, route: Cursor, host: Cursor | undefin
 
 /** Settings of a route or virtual host without those about answers, which only routes with groups can have. */
 export function withoutAnswers(settings: Settings): Settings {
-  return Object.fromEntries(Object.entries(settings).filter(([key]) => !OF_VIRTUAL_HOST.includes(key)));
+  return Object.fromEntries(Object.entries(settings).filter(([key]) => !ANSWERS.includes(key)));
 }
 
 /** The slots of a route whose steps may lead any attempt to any group. */

@@ -32,6 +32,8 @@ export interface ReportedRoute extends NamedRoute {
   composites: { form: CompositeForm; because: string } | null;
   /** Each cheaper form, and why the route did not get it. */
   declined: (ReportedReason & { form: Choice["form"] })[];
+  /** How many aggregates let attempts pass over clusters without a healthy host (`skip_clusters_without_hosts`). */
+  stand_ins: number;
 }
 
 /** A route that has neither. */
@@ -78,8 +80,13 @@ export interface Report {
 /**
  * The report in plain data.
  * @param holding Names of the upstream filters that hold answers, by the offset of their connection manager.
+ * @param standIns How many stand-ins routes lead to, by their offset.
  */
-export function reportOf(report: Report, holding: ReadonlyMap<number, readonly string[]>): LowerReport {
+export function reportOf(
+  report: Report,
+  holding: ReadonlyMap<number, readonly string[]>,
+  standIns: ReadonlyMap<number, number>,
+): LowerReport {
   const { routes, managers, configurations } = report;
   const chosen = new Set(routes.map(({ route }) => route));
   return {
@@ -88,6 +95,7 @@ export function reportOf(report: Report, holding: ReadonlyMap<number, readonly s
       form,
       composites: composites === undefined ? null : { form: composites.form, because: composites.because },
       declined: declined.map((one) => ({ form: one.form, ...reasonOf(one) })),
+      stand_ins: standIns.get(cursorAt(route.origin).offset) ?? 0,
     })),
     connection_managers: managers.map((one) => {
       const held = holding.get(cursorAt(one.manager.origin).offset) ?? [];
@@ -155,11 +163,12 @@ const UPSTREAM: Readonly<Record<UpstreamPlace, readonly string[]>> = {
 };
 
 function routeLines(one: ReportedRoute): string[] {
-  const { form, composites, declined } = one;
+  const { form, composites, declined, stand_ins } = one;
   return [
     `${title(one)}: ${form}`,
     ...declined.map((other) => `  not ${other.form}: ${sentence(other)}`),
     ...(composites === null ? [] : [`  composite clusters by ${composites.form}: ${composites.because}`]),
+    ...(stand_ins === 0 ? [] : [`  skip_clusters_without_hosts: ${stand_ins} stock aggregates`]),
   ];
 }
 

@@ -3,6 +3,7 @@ export * from "./cluster.js";
 export * from "./filters.js";
 export * from "./match.js";
 export * from "./origin.js";
+export * from "./picking.js";
 export * from "./program.js";
 export * from "./retries.js";
 export * from "./route.js";

@@ -4,6 +4,7 @@ import type { Attempts, HashPolicy, WeightedCluster } from "./attempts.js";
 import type { HeaderChanges, PerFilterConfig } from "./filters.js";
 import type { RouteMatch } from "./match.js";
 import type { Duration, Fraction, Json, Message, Value } from "./origin.js";
+import type { Picking } from "./picking.js";
 import type { HedgePolicy, Retries, RetryPolicy } from "./retries.js";
 import type { Specifiers } from "./specifiers.js";
 
@@ -78,6 +79,7 @@ export interface Route extends Level {
   readonly retries: Retries | undefined;
   /** Priority groups, or a composite cluster; undefined for all other routes, which `lower` leaves alone. */
   readonly attempts: Attempts | undefined;
+  readonly picking: Picking;
   readonly requestBufferLimit: Value<number> | undefined;
   /** False: the route stands in an action of the virtual host's matcher. */
   readonly listed: boolean;

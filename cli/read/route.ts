@@ -9,6 +9,7 @@ import { duration, enumIn, fraction, json, jsonAt, jsonList, number, numbers, sn
 import { numberIn, structAt, text, valueOf } from "./fields.js";
 import { readHeaderChanges, readPerFilter } from "./filters.js";
 import { readMatch } from "./match.js";
+import { readPicking } from "./picking.js";
 import { originOf } from "./place.js";
 import { compositeAttempts, pluginSpecifier, readAttempts, readHashPolicies, readWeighted } from "./priority-group.js";
 import { readHedgePolicy, readRetries, readRetryPolicy } from "./retry-policy.js";
@@ -34,6 +35,7 @@ export function readRoute(route: Cursor, listed: boolean, parents: RouteParents)
     action: readAction(route, forward, policies, attempts),
     retries: forward && readRetries(forward, parents.virtualHost, parents.shared),
     attempts,
+    picking: readPicking(route, parents.virtualHost),
     requestBufferLimit: number(route, "request_body_buffer_limit") ?? number(route, "per_request_buffer_limit_bytes"),
     listed,
     misplaced: MISPLACED.flatMap((field) => json(route, field) ?? []),

@@ -11,6 +11,7 @@ import { ANY_PORT } from "../../tools/envoy/process.js";
 
 const TYPE = "type.googleapis.com/envoy";
 const MARK = "attempts:";
+const NAMESPACE = "test.groups";
 
 export interface Options {
   upstreams: Record<string, UpstreamSpec>;
@@ -25,6 +26,11 @@ export interface Options {
   specifiers?: object[];
   hostSpecifiers?: object[];
   lowering?: object;
+  /** Fields of every cluster with an upstream. */
+  clusterFields?: object;
+  moreClusters?: (port: (name: string) => number) => object[];
+  /** The groups that a filter writes for every request. */
+  override?: object[];
 }
 
 export interface Observed {
@@ -33,6 +39,12 @@ export interface Observed {
   /** The record in the access log. */
   record: string;
   headers: Record<string, unknown>;
+}
+
+function overrideFilter(priority_groups: object[]): object {
+  const metadata = [{ metadata_namespace: NAMESPACE, value: { priority_groups } }];
+  const type = `${TYPE}.extensions.filters.http.set_metadata.v3.Config`;
+  return { name: "set_metadata", typed_config: { "@type": type, metadata } };
 }
 
 function bootstrap(options: Options, port: (name: string) => number): string {
@@ -48,6 +60,7 @@ function bootstrap(options: Options, port: (name: string) => number): string {
   const specifier = {
     "@type": `${TYPE}.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupClusterSpecifier`,
     header_name: "x-pick",
+    ...(options.override === undefined ? {} : { override_metadata_namespace: NAMESPACE }),
     priority_groups: options.groups.map((clusters) => ({
       name: clusters[0],
       clusters: clusters.map((cluster_name) => ({ cluster_name, weight: 1 })),
@@ -79,6 +92,7 @@ function bootstrap(options: Options, port: (name: string) => number): string {
     stat_prefix: "ingress",
     access_log: [log],
     http_filters: [
+      ...(options.override === undefined ? [] : [overrideFilter(options.override)]),
       {
         name: "envoy.filters.http.router",
         typed_config: { "@type": `${TYPE}.extensions.filters.http.router.v3.Router` },
@@ -95,6 +109,7 @@ function bootstrap(options: Options, port: (name: string) => number): string {
     name,
     type: "STATIC",
     connect_timeout: "2s",
+    ...options.clusterFields,
     load_assignment: {
       cluster_name: name,
       endpoints: [
@@ -112,7 +127,7 @@ function bootstrap(options: Options, port: (name: string) => number): string {
     admin: { address: ANY_PORT },
     static_resources: {
       listeners: [{ name: "ingress", address: ANY_PORT, filter_chains: [{ filters }] }],
-      clusters: [...clusters, ...empty],
+      clusters: [...clusters, ...empty, ...(options.moreClusters?.(port) ?? [])],
     },
   });
 }

@@ -192,6 +192,23 @@ describe("the tree of picks", () => {
   });
 });
 
+describe("skip_clusters_without_hosts", () => {
+  const metadata = (value: boolean) =>
+    `\n    metadata: {filter_metadata: {attempt_router: {skip_clusters_without_hosts: ${value}}}}`;
+  const attempts = (skips: boolean, down: string[]) =>
+    ask(config(grouped("", metadata(skips))), { random: 0n }, { down }).attempts;
+
+  test("leads an attempt on within its group, and then to the groups behind", () => {
+    expect(attempts(true, ["c0"])[0]).toMatchObject({ cluster: "c1", skipped: ["c0"], answer: 503 });
+    expect(attempts(true, ["c0", "c1"])[0]).toMatchObject({ cluster: "c2", skipped: ["c0", "c1"] });
+    expect(attempts(true, ["c0", "c1", "c2"])).toMatchObject([{ cluster: null, answer: "no host", next: "end" }]);
+  });
+
+  test("false ends the request", () => {
+    expect(attempts(false, ["c0"])).toMatchObject([{ cluster: null, answer: "no host", next: "end" }]);
+  });
+});
+
 describe("an override", () => {
   const text = config(grouped("\n              override_metadata_namespace: ns"));
   const told = (groups: object[]) =>

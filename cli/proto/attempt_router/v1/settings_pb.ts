@@ -91,7 +91,8 @@ export type RouteSettings = Message<"attempt_router.v1.RouteSettings"> & {
   compositeClusters: CompositeCluster[];
 
   /**
-   * Whether a cluster without a host is skipped within the attempt. Unset: true.
+   * Whether a cluster without a host is skipped within the attempt. Unset: true for composite clusters; where priority
+   * groups have true, the names of their clusters are those of aggregates.
    *
    * @generated from field: google.protobuf.BoolValue skip_clusters_without_hosts = 9;
    */

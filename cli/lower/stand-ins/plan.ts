@@ -1,0 +1,167 @@
+// `skip_clusters_without_hosts` of priority groups: every cluster of a group that has others behind it becomes a stock aggregate
+// over itself and those. This is a round of its own: what comes after it sees clusters like others.
+
+import type { Finding, Warning } from "../../findings.js";
+import type { Attempts, PriorityGroup } from "../../model/attempts.js";
+import { routeConfigurationsOf } from "../../model/program.js";
+import type { Route, VirtualHost } from "../../model/route.js";
+import { cursorAt } from "../../read/place.js";
+import { programOf } from "../../read/program.js";
+import { findResources, type Resources } from "../../read/resources.js";
+import { Cursor } from "../../yaml/cursor.js";
+import { pairOf } from "../../yaml/edit.js";
+import type { Json } from "../../yaml/scalar.js";
+import type { Editor, Tree } from "../../yaml/tree.js";
+import { needingFactor } from "../composite-form.js";
+import { changeItems } from "../lists.js";
+import { OVERPROVISIONING, readMember, takesFactor } from "../members.js";
+import { TYPE } from "../types.js";
+import { isStandIn, standIn } from "./cluster.js";
+import { clustersFrom } from "./lists.js";
+import { obstacleIn } from "./obstacles.js";
+
+export interface StandInPlan {
+  editor: Editor;
+  findings: Finding[];
+  warnings: Warning[];
+  /** How many stand-ins each route leads to, by its offset. */
+  counts: Map<number, number>;
+}
+
+/** Plans the stand-ins of a file. Findings do not stop it. */
+export function planStandIns(tree: Tree): StandInPlan {
+  const plan: StandInPlan = { editor: tree.edit(), findings: [], warnings: [], counts: new Map() };
+  if (!tree.mentions(SETTING)) return plan;
+  const root = Cursor.root(tree);
+  const resources = findResources(root, []);
+  if (resources !== undefined) new Planner(plan, root, resources).run();
+  return plan;
+}
+
+const SETTING = "skip_clusters_without_hosts";
+
+class Planner {
+  private readonly clusters: ReadonlyMap<string, Cursor>;
+  private readonly added = new Map<string, Json>();
+  /** By the offset of a specifier, whether its routes skip. */
+  private readonly specifiers = new Map<number, boolean>();
+
+  constructor(
+    private readonly plan: StandInPlan,
+    private readonly root: Cursor,
+    private readonly resources: Resources,
+  ) {
+    this.clusters = new Map(resources.clusters.map((cluster) => [cluster.field("name")?.string() ?? "", cluster]));
+  }
+
+  run(): void {
+    for (const { virtualHosts } of routeConfigurationsOf(programOf(this.root, this.resources))) {
+      for (const host of virtualHosts) for (const route of host.routes) this.planRoute(route, host);
+    }
+    const list = this.resources.clusterList;
+    if (this.added.size > 0 && list !== undefined) {
+      const clusters = [...this.added.values()];
+      const typed = clusters.map((one) => (list.typed ? { "@type": TYPE.cluster, ...(one as object) } : one));
+      changeItems(list.holder, list.key, new Set(), typed, this.plan.editor);
+    }
+  }
+
+  private planRoute(route: Route, host: VirtualHost): void {
+    const { attempts, picking } = route;
+    if (attempts === undefined || attempts.groups.length === 0) return;
+    const skips = picking.skips?.value === true;
+    const { offset } = cursorAt(attempts.origin);
+    const before = this.specifiers.get(offset);
+    this.specifiers.set(offset, skips);
+    const lists = skips ? listsOf(attempts.groups) : [];
+    if (before !== undefined && before !== skips) {
+      this.plan.findings.push(cursorAt(route.origin).finding(SHARED_SPECIFIER));
+      return;
+    }
+    this.count(route, lists);
+    if (before !== undefined || lists.length === 0) return;
+    const because = this.obstacle(route, host, lists);
+    if (because === undefined) this.write(attempts, lists);
+    else this.plan.findings.push(cursorAt(picking.skips?.origin ?? route.origin).finding(`${REFUSED}: ${because}`));
+  }
+
+  private count(route: Route, lists: readonly List[]): void {
+    const distinct = new Set(lists.map(({ clusters }) => clusters.join("\n")));
+    if (distinct.size > 0) this.plan.counts.set(cursorAt(route.origin).offset, distinct.size);
+  }
+
+  private obstacle({ origin }: Route, host: VirtualHost, lists: readonly List[]): string | undefined {
+    if (this.resources.clusterList === undefined) return "the clusters are not in this file";
+    const own = cursorAt(origin).at("route", "retry_policy");
+    const policy = own ?? cursorAt(host.origin).field("retry_policy");
+    if (policy?.field("retry_priority") !== undefined)
+      return "a retry_priority would count the clusters of an aggregate as priorities";
+    for (const { clusters } of lists) {
+      const because = obstacleIn(clusters, (name) => this.clusters.get(name));
+      if (because !== undefined) return because;
+    }
+    return undefined;
+  }
+
+  private write({ groups }: Attempts, lists: readonly List[]): void {
+    for (const { group, index, clusters } of lists) {
+      const picked = this.clusters.get(clusters[0] ?? "");
+      const entry = groups[group]?.clusters[index];
+      if (picked === undefined || entry === undefined) continue;
+      const cluster = standIn(picked, clusters);
+      this.added.set(cluster.name, cluster);
+      const { map } = cursorAt(entry.origin);
+      const pair = map && (pairOf(map, "cluster_name") ?? pairOf(map, "clusterName"));
+      if (map !== undefined && pair !== undefined)
+        this.plan.editor.replacePair(map, pair, "cluster_name", cluster.name);
+      else if (map !== undefined) this.plan.editor.touch(map);
+      this.keepOnHealthyHosts(clusters);
+    }
+  }
+
+  /** One healthy host is enough to keep attempts on a cluster, where the file can say so. */
+  private keepOnHealthyHosts(list: readonly string[]): void {
+    const memberOf = (name: string) => {
+      const cluster = this.clusters.get(name);
+      return cluster && readMember(cluster);
+    };
+    for (const name of needingFactor(list, memberOf)) {
+      const assignment = this.clusters.get(name)?.field("load_assignment");
+      const policy = assignment?.field("policy");
+      const factor = { overprovisioning_factor: OVERPROVISIONING };
+      if (policy?.map !== undefined) this.plan.editor.set(policy.map, "overprovisioning_factor", OVERPROVISIONING);
+      else if (assignment?.map !== undefined) this.plan.editor.set(assignment.map, "policy", factor);
+    }
+    for (const name of list.slice(0, -1)) {
+      const member = memberOf(name);
+      const cluster = this.clusters.get(name);
+      if (member === undefined || cluster === undefined || takesFactor(member)) continue;
+      const message = SPILLS.replace("%", name);
+      if (!this.plan.warnings.some((one) => one.message === message)) this.plan.warnings.push(cluster.finding(message));
+    }
+  }
+}
+
+/** A cluster of a group, and where its attempts may go. */
+interface List {
+  group: number;
+  index: number;
+  clusters: string[];
+}
+
+/** Of every cluster that has others behind it; none where the groups have stand-ins already, or are none. */
+function listsOf(groups: readonly PriorityGroup[]): List[] {
+  const names = groups.flatMap(({ clusters }) => clusters.map(({ name }) => name.value));
+  if (names.some((name) => name === "" || isStandIn(name))) return [];
+  const lists = groups.flatMap(({ clusters }, group) =>
+    clusters.map(({ name }, index) => ({ group, index, clusters: clustersFrom(groups, group, name.value) })),
+  );
+  return lists.filter(({ clusters }) => clusters.length > 1);
+}
+
+const REFUSED =
+  "expected clusters that an aggregate can go through beside skip_clusters_without_hosts on priority groups, found one that it cannot";
+const SHARED_SPECIFIER =
+  "expected the same skip_clusters_without_hosts on all routes that share a cluster specifier plugin, found another: write the plugin inline";
+const SPILLS =
+  "where only some hosts of % are healthy, a part of its attempts passes it over: its hosts come by EDS, or have priorities or localities";
