@@ -2,13 +2,13 @@
 // slots apart, and those that carry the picks. They are removed before the route is first resolved: a pick then hangs on
 // nothing that came from outside, and a route need not be resolved anew because of it, with the module or without.
 
-import { isScalar, visit, type Node } from "yaml";
 import type { ConnectionManager } from "../model/program.js";
 import type { RouteConfiguration } from "../model/route.js";
 import { cursorAt } from "../read/place.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { Editor } from "../yaml/tree.js";
 import type { Json } from "../yaml/scalar.js";
+import { someScalar } from "../yaml/walk.js";
 import { changeItems } from "./lists.js";
 import type { PlanOptions } from "./options.js";
 import { readsAttemptCount, type PriorityGroupRoute } from "./priority-group.js";
@@ -19,22 +19,12 @@ const INTERNAL_ONLY = "internal_only_headers";
 const NAME = "attempt_router_client_headers";
 
 /** Whether anything in a file but a log looks at the attempt count, which may then have to be the client's. */
-export function usesAttemptCount({ source, node }: Cursor): boolean {
-  const seen = new Set<Node>();
-  const names = (root: Node | undefined): boolean => {
-    if (root === undefined || seen.has(root)) return false;
-    seen.add(root);
-    let found = false;
-    const note = (holds: boolean): symbol | undefined => ((found ||= holds) ? visit.BREAK : undefined);
-    visit(root as Parameters<typeof visit>[0], {
-      Pair: (_, pair) => (isScalar(pair.key) && pair.key.value === "access_log" ? visit.SKIP : undefined),
-      Scalar: (_, { value }) => note(typeof value === "string" && value.toLowerCase().includes(ATTEMPT_COUNT_HEADER)),
-      // Its anchor may stand where nothing is visited: in a log, or in a key that Envoy ignores.
-      Alias: (_, alias) => note(names(source.resolve(alias))),
-    });
-    return found;
-  };
-  return names(node);
+export function usesAttemptCount(root: Cursor): boolean {
+  const names = (value: unknown): boolean =>
+    typeof value === "string" &&
+    value.length >= ATTEMPT_COUNT_HEADER.length &&
+    value.toLowerCase().includes(ATTEMPT_COUNT_HEADER);
+  return someScalar(root.source, "access_log", names);
 }
 
 /**

@@ -26,14 +26,23 @@ export function readProgram(file: string, input: string): Program {
   return programOf(root, resources);
 }
 
+/** Each step of lowering reads the same resources. */
+const programs = new WeakMap<Resources, Program>();
+
 /** The program of resources that were found. */
 export function programOf(root: Cursor, resources: Resources): Program {
+  const known = programs.get(resources) ?? read(root, resources);
+  programs.set(resources, known);
+  return known;
+}
+
+function read(root: Cursor, resources: Resources): Program {
   const composites = new CompositeNames(resources.clusters);
-  const read = new Map<number, RouteConfiguration>();
+  const configs = new Map<number, RouteConfiguration>();
   // Over RDS, several connection managers may take one.
   const routeConfiguration = (site: RouteConfigSite): RouteConfiguration => {
-    const known = read.get(site.config.offset) ?? readRouteConfiguration(site, composites);
-    read.set(site.config.offset, known);
+    const known = configs.get(site.config.offset) ?? readRouteConfiguration(site, composites);
+    configs.set(site.config.offset, known);
     return known;
   };
   return {

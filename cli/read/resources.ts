@@ -1,6 +1,8 @@
-import { isPair, isScalar, isSeq, visit } from "yaml";
+import { isScalar } from "yaml";
 import type { Finding } from "../findings.js";
-import { join, type Cursor } from "../yaml/cursor.js";
+import type { Cursor } from "../yaml/cursor.js";
+import type { Tree } from "../yaml/tree.js";
+import { walkPairs } from "../yaml/walk.js";
 import { HTTP_PROTOCOL_OPTIONS, TYPE } from "../lower/types.js";
 
 /** A RouteConfiguration and whether Envoy checks its clusters when `validate_clusters` is not set. */
@@ -44,6 +46,26 @@ const KNOWN = "a bootstrap, a RouteConfiguration, a Listener, a Cluster or a lis
 
 /** The resources of a file; undefined, with a finding, where it is nothing that `lower` knows. */
 export function findResources(root: Cursor, findings: Finding[]): Resources | undefined {
+  const known = found.get(root.source) ?? foundIn(root);
+  found.set(root.source, known);
+  findings.push(...known.findings);
+  return known.resources;
+}
+
+interface Found {
+  resources: Resources | undefined;
+  findings: Finding[];
+}
+
+/** Each step of lowering asks for the resources of the same tree. */
+const found = new WeakMap<Tree, Found>();
+
+function foundIn(root: Cursor): Found {
+  const findings: Finding[] = [];
+  return { resources: searched(root, findings), findings };
+}
+
+function searched(root: Cursor, findings: Finding[]): Resources | undefined {
   const type = root.type();
   if (type === TYPE.bootstrap) return bootstrapResources(root);
   if (type === TYPE.discoveryResponse || root.field("resources")?.seq !== undefined) {
@@ -52,8 +74,8 @@ export function findResources(root: Cursor, findings: Finding[]): Resources | un
   const single = type ?? guessedType(root);
   if (single === TYPE.bootstrap) return bootstrapResources(root);
   if (single !== undefined && RESOURCE_TYPES.has(single)) return resourcesOf([{ type: single, resource: root }]);
-  const found = type ?? (root.map === undefined ? "no map" : `fields ${keysOf(root).join(", ") || "none"}`);
-  findings.push(root.finding(`expected ${KNOWN}, found ${found}`));
+  const what = type ?? (root.map === undefined ? "no map" : `fields ${keysOf(root).join(", ") || "none"}`);
+  findings.push(root.finding(`expected ${KNOWN}, found ${what}`));
   return undefined;
 }
 
@@ -80,16 +102,13 @@ export interface SpecifierPlace {
 /** Every priority-group specifier of the file. */
 export function everySpecifier(root: Cursor): SpecifierPlace[] {
   const places: SpecifierPlace[] = [];
-  visit(root.source.root, {
-    Map: (_, map, ancestors) => {
-      for (const { key, value } of map.items) {
-        if (!isScalar(key) || !isScalar(value) || !map.range) continue;
-        const type = String(value.value);
-        if (!namesSpecifier(String(key.value), type)) continue;
-        const misspelt = key.value === "@type" && type !== TYPE.priorityGroup ? { misspelt: type } : {};
-        places.push({ offset: map.range[0], path: pathOf([...ancestors, map]), ...misspelt });
-      }
-    },
+  walkPairs(root.source.root, ({ key, value }, map, path) => {
+    if (!isScalar(key) || !isScalar(value) || !map.range) return true;
+    const type = String(value.value);
+    if (!namesSpecifier(String(key.value), type)) return true;
+    const misspelt = key.value === "@type" && type !== TYPE.priorityGroup ? { misspelt: type } : {};
+    places.push({ offset: map.range[0], path: path(), ...misspelt });
+    return true;
   });
   return places;
 }
@@ -105,14 +124,6 @@ function namesSpecifier(key: string, type: string): boolean {
 const SPECIFIER_NAME = ".PriorityGroupClusterSpecifier";
 const OVERRIDE_NAME = ".PriorityGroupsOverride";
 const SPECIFIER_PACKAGE = "envoy.extensions.router.cluster_specifiers.priority_group.";
-
-function pathOf(nodes: readonly unknown[]): string {
-  return nodes.reduce<string>((path, node, index) => {
-    if (isPair(node)) return join(path, isScalar(node.key) ? String(node.key.value) : "");
-    const parent = nodes[index - 1];
-    return isSeq(parent) ? `${path}[${parent.items.indexOf(node)}]` : path;
-  }, "");
-}
 
 export function matcherRoutes(cursor: Cursor): Cursor[] {
   const type = cursor.type();

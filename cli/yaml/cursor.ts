@@ -141,10 +141,11 @@ export class Cursor {
 
   private pair(name: string): Pair | undefined {
     const camel = camelCase(name);
-    return this.pairs().find((pair) => {
-      const key = isScalar(pair.key) ? String(pair.key.value) : undefined;
-      return key === name || key === camel;
-    });
+    for (const pair of this.pairs()) {
+      const key: unknown = isScalar(pair.key) ? pair.key.value : undefined;
+      if (key === name || key === camel) return pair;
+    }
+    return undefined;
   }
 
   private pairs(): readonly Pair[] {
