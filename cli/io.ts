@@ -34,5 +34,5 @@ function outcomeOf(stream: Writable): Pick<Io, "stdout" | "flush"> {
     done.catch(() => undefined);
     writes.push(done);
   };
-  return { stdout: { write }, flush: () => Promise.all(writes) };
+  return { stdout: { write }, flush: () => Promise.all(writes.splice(0)) };
 }

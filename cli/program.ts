@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { checkCommand } from "./commands/check.js";
 import { explainCommand } from "./commands/explain.js";
 import { lowerCommand } from "./commands/lower.js";
+import { serveCommand } from "./commands/serve.js";
 import { testCommand } from "./commands/test.js";
 import { flushed } from "./files.js";
 import { InputError, formatFinding } from "./findings.js";
@@ -25,7 +26,14 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
   // What was asked was done, and what came out is that the input is wrong.
   const outcome = { failed: false };
   const fail = (): void => void (outcome.failed = true);
-  for (const command of [lowerCommand(io), checkCommand(io, fail), explainCommand(io), testCommand(io, fail)]) {
+  const commands = [
+    lowerCommand(io),
+    checkCommand(io, fail),
+    explainCommand(io),
+    testCommand(io, fail),
+    serveCommand(io),
+  ];
+  for (const command of commands) {
     program.addCommand(command.copyInheritedSettings(program));
   }
   try {
