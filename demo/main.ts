@@ -2,11 +2,14 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { envoyVersions } from "../tools/envoy/binary.js";
 import { colors } from "../tools/terminal.js";
+import { startLlmGateway, tellGateway } from "./gateway-story.js";
 import { Gateway } from "./gateway.js";
 import { heading, say } from "./print.js";
+import { PLAY_HEADER } from "../tools/llm/vendors.js";
 import { tell } from "./story.js";
 
 interface Flags {
+  story: "attempts" | "gateway";
   envoy: string;
   requests: number;
   keep?: true;
@@ -19,24 +22,25 @@ const { oracle, versions } = await envoyVersions();
 const program = new Command("npm run demo --")
   .description("Show priority groups at work: a real Envoy, its module, and four stand-ins that play the providers.")
   .addOption(new Option("--envoy <version>", "the Envoy to run").choices(versions).default(oracle))
+  .addOption(
+    new Option("--story <name>", "what is told: a chain of groups, or an LLM gateway with all settings")
+      .choices(["attempts", "gateway"])
+      .default("attempts"),
+  )
   .option("--requests <number>", "how many requests each split is counted over", positive, 500)
   .option("--keep", "leave everything running afterwards, until Ctrl-C")
   .parse();
 
-let gateway: Gateway | undefined;
+let running: { stop(): Promise<void> } | undefined;
 let interrupted = false;
 // Whatever ends the demo, this comes after it; Envoy ends by itself when this process does.
 const code = await Promise.race([run(program.opts<Flags>()), interruption()]);
-await gateway?.stop();
+await running?.stop();
 process.exit(code);
 
-async function run({ envoy, requests, keep }: Flags): Promise<number> {
+async function run(flags: Flags): Promise<number> {
   try {
-    gateway = await Gateway.start(envoy);
-    introduce(gateway, envoy);
-    await tell(gateway, requests);
-    if (keep === true) await stayUp(gateway);
-    else say(`\n${colors.dim("To look at it yourself: npm run demo -- --keep")}`);
+    await (flags.story === "gateway" ? runGateway(flags) : runAttempts(flags));
     return 0;
   } catch (error) {
     // A request that was under way when everything was taken down.
@@ -44,6 +48,28 @@ async function run({ envoy, requests, keep }: Flags): Promise<number> {
     process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
   }
+}
+
+async function runAttempts({ envoy, requests, keep }: Flags): Promise<void> {
+  const gateway = await Gateway.start(envoy);
+  running = gateway;
+  introduce(gateway, envoy);
+  await tell(gateway, requests);
+  if (keep === true) await stayUp(gateway);
+  else say(`\n${colors.dim("To look at it yourself: npm run demo -- --keep")}`);
+}
+
+async function runGateway({ envoy, keep }: Flags): Promise<void> {
+  const gateway = await startLlmGateway(envoy);
+  running = gateway;
+  say(colors.bold("An LLM gateway with three vendors: envoy-config/llm-gateway"));
+  say(`Envoy ${envoy} runs the lowered config; stand-ins play the vendors, over TLS.`);
+  await tellGateway(gateway);
+  if (keep !== true) return;
+  heading("Everything stays up until Ctrl-C");
+  say(`  Envoy's admin    http://${gateway.envoy.admin.address}/`);
+  say(`  send a request   curl -i -X POST -H '${PLAY_HEADER}: 429,error,200' ${gateway.url}`);
+  await new Promise<never>(() => undefined);
 }
 
 function introduce(running: Gateway, envoy: string): void {

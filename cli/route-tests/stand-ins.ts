@@ -65,11 +65,14 @@ export class StandIns {
   }
 }
 
+/** A good answer has content: without any, `hold_response` takes it for a failed one. */
+const CONTENT_OF: Readonly<Record<number, string>> = { 200: "ok\n", 201: "ok\n", 202: "ok\n", 203: "ok\n" };
+
 function send(reply: Reply, answer: Answer): void {
   if (answer.kind === "timeout") return;
   if (answer.kind === "response") {
     reply.writeHead(answer.status, { ...answer.headers });
-    reply.end();
+    reply.end(CONTENT_OF[answer.status] ?? "");
     return;
   }
   const code =

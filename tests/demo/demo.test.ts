@@ -45,6 +45,27 @@ test.each(versions)("tells the story in a pipe, with Envoy %s", async (version) 
   await nothingIsLeft();
 });
 
+test("tells the story of the gateway", async () => {
+  const demo = start(["--story", "gateway"]);
+  expect(await demo.exit).toBe(0);
+  expect(demo.stderr).toBe("");
+  const scenes = demo.stdout.split(/^\d\. /m).slice(1);
+  const clusters = scenes.map((scene) => [...scene.matchAll(/^ {2}\d {7} (\w+)/gm)].map(([, cluster]) => cluster));
+  const ofA = expect.stringMatching(/^vendor_a_(large|small)$/) as string;
+  expect(clusters).toEqual([
+    [ofA],
+    [ofA, "vendor_b"],
+    [ofA, "vendor_b"],
+    [ofA, "vendor_a_small", "vendor_b"],
+    [ofA, "vendor_a_small", "vendor_b", "vendor_c"],
+    [ofA],
+    ["vendor_c", "vendor_b"],
+  ]);
+  expect(demo.stdout.match(/^ {2}\{"attempt/gm)).toHaveLength(5);
+  expect(demo.stdout).toContain('envoy_llm_gateway_requests{group="vendor_b"');
+  await nothingIsLeft();
+});
+
 test("stays up with --keep, obeys its own hints, and ends with Ctrl-C", async () => {
   const demo = start(["--requests", "1", "--keep"]);
   await waitFor("the hints", () => demo.stdout.includes("# provider_c\n"), 30_000);
