@@ -125,6 +125,14 @@ export const ROWS: Row[] = [
       loweredOf(priorityGroups(WEIGHTED), { fails, settings: { skip_clusters_without_hosts: true } }),
     ),
   ),
+  // No answer is a 429: what cooling down costs is that it is looked for.
+  ...RETRIES.slice(0, 2).map(({ suffix, fails }) =>
+    row(
+      `cooling, weighted 80/20${suffix}`,
+      `lowered, weighted 80/20${suffix}`,
+      loweredOf(priorityGroups(WEIGHTED), { fails, settings: { cool_down: { statuses: [429] } } }),
+    ),
+  ),
   row(
     "held elsewhere, route without settings",
     "native, route without settings",

@@ -23,6 +23,8 @@ export interface WalkInput {
   readonly notFoundStatus: number;
   /** The clusters behind a pick, see `Destination`. */
   readonly behind: (attempt: number, picked: string) => readonly string[];
+  /** What is to be said of an answer after which its cluster is left out; empty for others. */
+  readonly coolDownNote: (answer: Answer, cluster: string) => string;
 }
 
 /** One attempt as it went. */
@@ -114,7 +116,8 @@ class Walker {
     const hedged = answer.kind === "timeout" && rules.hedges;
     const stops = this.input.picks.answered?.(attempt, answer, this.elapsed) === true;
     const usual = hedged ? HEDGE : wouldRetry(answer, rules);
-    const verdict = stops && usual.retries ? STOPPED : usual;
+    const judged = stops && usual.retries ? STOPPED : usual;
+    const verdict = { ...judged, because: `${judged.because}${this.input.coolDownNote(answer, place.cluster)}` };
     const failed = { status: statusOf(answer), cluster: answer.kind === "response" ? place.cluster : null };
     const name = answerName(answer);
     if (!verdict.retries) return this.end(place, name, verdict.because, failed);

@@ -1,6 +1,6 @@
 // Where the attempts of a route go, as a function of the random value.
 
-import { clustersFrom } from "../lower/stand-ins/lists.js";
+import { clustersFrom, passesOver } from "../lower/stand-ins/lists.js";
 import { messageOf } from "../model/json.js";
 import type { Json, JsonMessage, PriorityGroup, Route, RouteAction, WeightedCluster } from "../model/index.js";
 import type { Picks } from "./attempts.js";
@@ -139,7 +139,7 @@ function behind(
   attempt: number,
   picked: string,
 ): string[] {
-  if (attempts === undefined || picking.skips?.value !== true || use?.kind === "own") return [];
+  if (attempts === undefined || !passesOver(picking) || use?.kind === "own") return [];
   const { groups } = attempts;
   const usual = use?.kind === "named" ? use.index : Math.min(attempt, groups.length) - 1;
   const holds = ({ clusters }: PriorityGroup) => clusters.some(({ name }) => name.value === picked);

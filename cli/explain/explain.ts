@@ -5,11 +5,12 @@ import type { Action, Program, Route, RouteAction } from "../model/index.js";
 import { withAnswers } from "./answers.js";
 import { walk, type Walk } from "./attempts.js";
 import { ClusterFacts } from "./clusters.js";
+import { coolDownNote } from "./cool-down.js";
 import { destinationOf, type Destination } from "./destination.js";
 import type { Candidate, Explanation, ExplainedAttempt, Path } from "./explanation.js";
 import { isInternal } from "./internal.js";
 import type { ModulePicks } from "./module-picks.js";
-import type { Answers, ExplainedRequest } from "./request.js";
+import type { Answer, Answers, ExplainedRequest } from "./request.js";
 import { resolve, type Place, type Resolved } from "./resolve.js";
 import { retryRules, type RetryRules } from "./retry-rules.js";
 import { runSpecifiers, type SpecifierResult } from "./specifiers.js";
@@ -147,7 +148,9 @@ function explainAttempts(
     };
     const notFoundStatus = (typeof notFound === "string" ? NOT_FOUND_STATUS[notFound] : undefined) ?? 503;
     const { behind } = destination;
-    const input = { picks: rest, rules, clusters, answers, priority: action.priority, notFoundStatus, behind };
+    const note = (answer: Answer, cluster: string) => coolDownNote(route.picking.coolDown, answer, cluster);
+    const around = { notFoundStatus, behind, coolDownNote: note };
+    const input = { picks: rest, rules, clusters, answers, priority: action.priority, ...around };
     return { walk: walk(input), rules };
   };
   const all = destination.space.points.map(({ random, probability }) => ({

@@ -174,7 +174,7 @@ function nativeRetries(route: Route, policy: JsonMessage): Retries {
 }
 
 /** What a specifier brings has none of the route's own settings. */
-const NO_PICKING: Route["picking"] = { skips: undefined };
+const NO_PICKING: Route["picking"] = { skips: undefined, coolDown: undefined };
 
 const EMPTY_LEVEL = {
   specifiers: [],

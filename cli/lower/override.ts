@@ -11,8 +11,10 @@ const ALLOWED_CLUSTERS = "allowed_clusters";
 const CLUSTER_SELECTION = "cluster_selection";
 /** Likewise: answers are held by filters of their own, see hold/plan.ts. */
 const HOLD_RESPONSE = "hold_response";
+/** Likewise: Envoy's outlier detection carries it out, see stand-ins/cool-down.ts. */
+const COOL_DOWN = "cool_down";
 /** Settings of a route that the module does not know. */
-export const FOR_LOWER_ALONE: readonly string[] = [ALLOWED_CLUSTERS, CLUSTER_SELECTION, HOLD_RESPONSE];
+export const FOR_LOWER_ALONE: readonly string[] = [ALLOWED_CLUSTERS, CLUSTER_SELECTION, HOLD_RESPONSE, COOL_DOWN];
 
 /** Whether a request's metadata may override the groups of a specifier. */
 export function hasOverride(specifier: Cursor): boolean {

@@ -34,6 +34,8 @@ export interface ReportedRoute extends NamedRoute {
   declined: (ReportedReason & { form: Choice["form"] })[];
   /** How many aggregates let attempts pass over clusters without a healthy host (`skip_clusters_without_hosts`). */
   stand_ins: number;
+  /** Whether clusters are left out for a while after some answers (`cool_down`). */
+  cool_down: boolean;
 }
 
 /** A route that has neither. */
@@ -96,6 +98,7 @@ export function reportOf(
       composites: composites === undefined ? null : { form: composites.form, because: composites.because },
       declined: declined.map((one) => ({ form: one.form, ...reasonOf(one) })),
       stand_ins: standIns.get(cursorAt(route.origin).offset) ?? 0,
+      cool_down: route.picking.coolDown !== undefined,
     })),
     connection_managers: managers.map((one) => {
       const held = holding.get(cursorAt(one.manager.origin).offset) ?? [];
@@ -163,12 +166,13 @@ const UPSTREAM: Readonly<Record<UpstreamPlace, readonly string[]>> = {
 };
 
 function routeLines(one: ReportedRoute): string[] {
-  const { form, composites, declined, stand_ins } = one;
+  const { form, composites, declined, stand_ins, cool_down } = one;
   return [
     `${title(one)}: ${form}`,
     ...declined.map((other) => `  not ${other.form}: ${sentence(other)}`),
     ...(composites === null ? [] : [`  composite clusters by ${composites.form}: ${composites.because}`]),
     ...(stand_ins === 0 ? [] : [`  skip_clusters_without_hosts: ${stand_ins} stock aggregates`]),
+    ...(cool_down ? ["  cool_down: outlier detection of the clusters"] : []),
   ];
 }
 

@@ -117,6 +117,16 @@ test("an aggregate has what the pick sets for its routes, and not what is the cl
   });
 });
 
+test("a cluster of several lists gets its factor once", () => {
+  const fields = (name: string) => ({ outlier_detection: {}, load_assignment: { cluster_name: name } });
+  const clusters = Object.fromEntries(["a", "b", "c"].map((name) => [name, fields(name)]));
+  const { static_resources } = parse(lowered({ clusters }).text) as { static_resources: { clusters: object[] } };
+  const policy = { overprovisioning_factor: 4_000_000 };
+  for (const cluster of static_resources.clusters.slice(0, 3)) {
+    expect(cluster).toMatchObject({ load_assignment: { policy } });
+  }
+});
+
 test("where the file cannot say that one healthy host is enough, a warning does", () => {
   const { warnings } = lowered({ clusters: { a: { type: "EDS" } } });
   expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining("only some hosts of a are healthy")]);
@@ -158,4 +168,108 @@ test("routes alone are refused: the aggregates have no place", () => {
   expect(() => lower(stringify(routes), { file: "s.yaml", wasm: "/m.wasm" })).toThrow(
     "the clusters are not in this file",
   );
+});
+
+const COOL = { cool_down: { statuses: [429] } };
+const cool = (fields: object) => ({ settings: { cool_down: { statuses: [429], ...fields } } });
+const matcherOf = (status: number) => ({
+  error_matcher: {
+    http_response_headers_match: { headers: [{ name: ":status", string_match: { exact: String(status) } }] },
+  },
+});
+
+test("cool_down is outlier detection of every cluster, and what counts on the aggregates, too", () => {
+  const { text, report } = lowered({ groups: [["a"], ["b"]], settings: COOL });
+  const { static_resources } = parse(text) as { static_resources: { clusters: Record<string, unknown>[] } };
+  expect(static_resources.clusters).toHaveLength(3);
+  for (const cluster of static_resources.clusters) {
+    const isAggregate = "cluster_type" in cluster;
+    expect(cluster["typed_extension_protocol_options"]).toMatchObject({
+      [OPTIONS]: { outlier_detection: matcherOf(429) },
+    });
+    expect(cluster["outlier_detection"] !== undefined).toBe(!isAggregate);
+  }
+  expect(static_resources.clusters[0]?.["outlier_detection"]).toMatchObject({
+    ...{ consecutive_5xx: 1, base_ejection_time: "10s", max_ejection_time: "300s", interval: "1s" },
+    ...{ max_ejection_percent: 100, split_external_local_origin_errors: true },
+  });
+  expect(report.routes[0]).toMatchObject({ form: "static", stand_ins: 1 });
+  expect(text).not.toContain("wasm");
+  expect(lower(text, { file: "again.yaml", wasm: "/m.wasm" }).text).toBe(text);
+});
+
+test("what else a cluster's protocol options say is kept", () => {
+  const a = options({
+    "@type": `type.googleapis.com/${OPTIONS}`,
+    common_http_protocol_options: { idle_timeout: "1s" },
+  });
+  const { static_resources } = parse(lowered({ groups: [["a"], ["b"]], clusters: { a }, settings: COOL }).text) as {
+    static_resources: { clusters: Record<string, unknown>[] };
+  };
+  for (const index of [0, 2]) {
+    expect(static_resources.clusters[index]?.["typed_extension_protocol_options"]).toMatchObject({
+      [OPTIONS]: { common_http_protocol_options: { idle_timeout: "1s" }, outlier_detection: matcherOf(429) },
+    });
+  }
+});
+
+const second = (settings: object) => ({
+  match: { prefix: "/" },
+  metadata: { filter_metadata: { attempt_router: settings } },
+  route: {
+    inline_cluster_specifier_plugin: {
+      extension: {
+        name: "groups",
+        typed_config: {
+          "@type": TYPE.priorityGroup,
+          priority_groups: ["a", "b"].map((name) => ({ name, clusters: [{ cluster_name: name, weight: 1 }] })),
+        },
+      },
+    },
+  },
+});
+
+test.each<[string, Setup]>([
+  ["cool_down: expected an object", { settings: { cool_down: true } }],
+  ["statuses: expected a list of statuses from 400 to 599, found none", { settings: { cool_down: {} } }],
+  ["statuses: expected a list of statuses from 400 to 599, found \\[200\\]", cool({ statuses: [200] })],
+  ["consecutive: expected a whole number from 1 on, found 0", cool({ consecutive: 0 })],
+  ["base: expected a duration of at least 0.1s, found 10", cool({ base: 10 })],
+  ["max: expected a duration that is not below base", cool({ base: "10s", max: "5s" })],
+  ["respect_retry_after: expected no respect_retry_after, which Envoy's", cool({ respect_retry_after: true })],
+  ["more: expected one of statuses, consecutive, base, max, respect_retry_after, found more", cool({ more: 1 })],
+  ["found false", { settings: { ...COOL, skip_clusters_without_hosts: false } }],
+  ["found only one in the priority groups", { settings: COOL, groups: [["a"], ["a"]] }],
+  ["a has outlier_detection of its own", { settings: COOL, clusters: { a: { outlier_detection: {} } } }],
+  [
+    "c has no panic routing",
+    { settings: COOL, clusters: { c: { common_lb_config: { healthy_panic_threshold: { value: 0 } } } } },
+  ],
+  ["a has an error_matcher of its own", { settings: COOL, clusters: { a: options({ outlier_detection: {} }) } }],
+  ["b has protocol options outside", { settings: COOL, clusters: { b: { http2_protocol_options: {} } } }],
+  [
+    "b has a provider",
+    { settings: COOL, clusters: { b: { metadata: { filter_metadata: { attempt_router: { provider: {} } } } } } },
+  ],
+  [
+    "expected the same cool_down on all routes that lead to the cluster a",
+    { settings: COOL, more: [second({ cool_down: { statuses: [503] } })] },
+  ],
+])("cool_down: %s: refused", (message, setup) => {
+  expect(() => lowered(setup)).toThrow(new RegExp(message));
+});
+
+test("cool_down on a composite cluster's route is refused", () => {
+  const cluster = {
+    name: "a",
+    lb_policy: "CLUSTER_PROVIDED",
+    cluster_type: { ...cluster_type, typed_config: { ...cluster_type.typed_config, clusters: [{ name: "b" }] } },
+  };
+  const text = config({
+    settings: COOL,
+    groups: [["a"], ["b"]],
+    clusters: { a: cluster },
+    route: { inline_cluster_specifier_plugin: undefined, cluster: "a" },
+  });
+  expect(() => lower(text, { file: "s.yaml" })).toThrow("expected cool_down on a route with priority groups");
 });

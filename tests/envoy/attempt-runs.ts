@@ -132,14 +132,10 @@ function bootstrap(options: Options, port: (name: string) => number): string {
   });
 }
 
-/** Sends requests with these headers, one after another. */
-export async function observe(
-  version: string,
-  options: Options,
-  requests: Record<string, string>[] = [{}],
-): Promise<Observed[]> {
+/** Starts an Envoy with the lowered config. */
+export async function serve(version: string, options: Options): Promise<Serving> {
   const lowering = { file: "attempts.yaml", wasm: WASM, ...options.lowering };
-  const serving = await Serving.start(
+  return Serving.start(
     version,
     options.upstreams,
     (upstreams) =>
@@ -148,6 +144,15 @@ export async function observe(
         lowering,
       ).text,
   );
+}
+
+/** Sends requests with these headers, one after another. */
+export async function observe(
+  version: string,
+  options: Options,
+  requests: Record<string, string>[] = [{}],
+): Promise<Observed[]> {
+  const serving = await serve(version, options);
   try {
     const observed: Observed[] = [];
     for (const headers of requests) {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { explain, type Question } from "../../cli/explain/explain.js";
 import { ModulePicks } from "../../cli/explain/module-picks.js";
-import { inOrder, response, type ExplainedRequest } from "../../cli/explain/request.js";
+import { inOrder, response, type Answer, type ExplainedRequest } from "../../cli/explain/request.js";
 import { WasmHost } from "../../cli/host/index.js";
 import { readProgram } from "../../cli/read/program.js";
 import { WASM } from "../support/lowering.js";
@@ -207,6 +207,17 @@ describe("skip_clusters_without_hosts", () => {
   test("false ends the request", () => {
     expect(attempts(false, ["c0"])).toMatchObject([{ cluster: null, answer: "no host", next: "end" }]);
   });
+});
+
+test("cool_down says what an answer leads to", () => {
+  const because = (setting: string, answer: Answer) => {
+    const metadata = `\n    metadata: {filter_metadata: {attempt_router: {cool_down: ${setting}}}}`;
+    return ask(config(grouped("", metadata)), { random: 0n }, { answers: inOrder([answer]) }).attempts[0]?.because;
+  };
+  expect(because("{statuses: [503], base: 5s}", response(503))).toMatch("; c0 is then left out for 5 s");
+  expect(because("{statuses: [504]}", { kind: "reset" })).toMatch("; c0 is then left out for 10 s");
+  expect(because("{statuses: [503], consecutive: 3}", response(503))).toMatch("; 3 such answers in a row leave c0 out");
+  expect(because("{statuses: [429]}", response(503))).not.toMatch("left out");
 });
 
 describe("an override", () => {

@@ -1,11 +1,13 @@
 // A stand-in: the stock aggregate cluster that attempts on one cluster of a priority group lead to.
 
 import { createHash } from "node:crypto";
+import type { CoolDown } from "../../model/picking.js";
 import { snakeCase, type Cursor } from "../../yaml/cursor.js";
 import type { Json } from "../../yaml/scalar.js";
 import { withRefresh } from "../aggregates.js";
 import { canonicalJson, isMessage } from "../settings.js";
 import { METADATA_NAMESPACE, TYPE } from "../types.js";
+import { withErrorMatcher } from "./cool-down.js";
 
 type Message = { [key: string]: Json };
 
@@ -28,7 +30,11 @@ export function isStandIn(name: string): boolean {
  * The stand-in of `picked` over these clusters, the pick first. It has what the pick sets for its routes, and counts under the
  * pick's name. Where no cluster has a healthy host, it asks the pick, which may have panic routing.
  */
-export function standIn(picked: Cursor, clusters: readonly string[]): Message & { name: string } {
+export function standIn(
+  picked: Cursor,
+  clusters: readonly string[],
+  coolDown: CoolDown | undefined,
+): Message & { name: string } {
   const name = clusters[0] ?? "";
   const own = Object.fromEntries(
     picked.entries().flatMap(({ key, value }) => {
@@ -38,8 +44,10 @@ export function standIn(picked: Cursor, clusters: readonly string[]): Message & 
     }),
   );
   const typed_config = { "@type": TYPE.aggregateCluster, clusters: [...clusters] };
+  const options = coolDown && withErrorMatcher(own["typed_extension_protocol_options"], coolDown);
   const fields: Message = {
     ...own,
+    ...(options === undefined ? {} : { typed_extension_protocol_options: options }),
     alt_stat_name: picked.field("alt_stat_name")?.string() ?? name,
     lb_policy: "CLUSTER_PROVIDED",
     cluster_type: { name: "envoy.clusters.aggregate", typed_config },

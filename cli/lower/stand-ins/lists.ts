@@ -2,6 +2,12 @@
 // the groups behind it.
 
 import type { PriorityGroup } from "../../model/attempts.js";
+import type { Picking } from "../../model/picking.js";
+
+/** Whether attempts pass over clusters without a healthy host. */
+export function passesOver({ skips, coolDown }: Picking): boolean {
+  return skips?.value === true || coolDown !== undefined;
+}
 
 /** The clusters of an attempt by group (0, 1, …) and pick, the pick first. */
 export function clustersFrom(groups: readonly PriorityGroup[], index: number, pick: string): string[] {
