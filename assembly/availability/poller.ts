@@ -6,6 +6,7 @@ import { AdminClusters } from "../wire/admin-clusters";
 import { getRequest } from "../wire/header-writer";
 import { Counter } from "../host/counters";
 import { STATUS_HEADER } from "../host/names";
+import { Pace } from "./pace";
 import { learnState } from "./states";
 
 const ADMIN_CLUSTER = encode("attempt_router_admin");
@@ -15,14 +16,13 @@ const HOSTS = encode("attempt_router.hosts");
 const OK = encode("200");
 
 const DEFAULT_INTERVAL_MS: u32 = 250;
-const IDLE_INTERVAL_MS: u32 = 1000;
+const REST_INTERVAL_MS: u32 = 1000;
 /** The names travel in the path of a request, whose length Envoy limits. */
 const NAMES_PER_REQUEST = 100;
 const TIMEOUT_MS: u32 = 2000;
 const LEASE_MS: u64 = 3000;
 /** What is older is not believed. */
 const OVERDUE_MS: u64 = 5000;
-const NS_PER_MS: u64 = 1_000_000;
 const LEASE_SIZE = 16;
 
 const value = new View();
@@ -34,7 +34,7 @@ const lease: Bytes = new StaticArray<u8>(LEASE_SIZE);
  */
 @final
 export class Poller {
-  private root: u32 = 0;
+  readonly pace: Pace = new Pace();
   private intervalMs: u32 = DEFAULT_INTERVAL_MS;
   private me: u64 = 0;
   private isOpen: bool = false;
@@ -43,31 +43,35 @@ export class Poller {
   /** Range of the watched clusters that the open call asks about. */
   private from: i32 = 0;
   private to: i32 = 0;
+  /** Number of watched clusters at the last tick. */
+  private known: i32 = 0;
   /** Version of the published states that were taken over last. */
   private version: u32 = 0;
 
   constructor(private candidates: Candidates) {}
 
-  /** From now on `root` asks; 0 ends it. `me` tells this VM from the others. */
-  take(host: Host, root: u32, intervalMs: u32, me: u64): void {
-    this.root = root;
+  /** From now on it is asked so often; 0 stands for the default. `me` tells this VM from the others. Returns the interval. */
+  start(intervalMs: u32, me: u64): u32 {
     this.me = me;
     this.isOpen = false;
-    if (root == 0) return;
     this.intervalMs = intervalMs > 0 ? intervalMs : DEFAULT_INTERVAL_MS;
-    host.setTickPeriod(this.candidates.watched.length > 0 ? this.intervalMs : IDLE_INTERVAL_MS);
+    this.pace.wake();
+    return this.intervalMs;
   }
 
-  tick(host: Host, root: u32): void {
-    if (root != this.root) {
-      host.setTickPeriod(0);
-      return;
+  /** Asks, or takes over what another one knows. `now` and the result, the time until the next tick, are in milliseconds. */
+  tick(host: Host, now: u64): u32 {
+    if (this.candidates.tick(<u32>(now / 1000))) {
+      this.isOpen = false;
+      this.to = 0;
     }
-    const now = host.now() / NS_PER_MS;
+    if (this.candidates.watched.length != this.known) this.pace.wake();
+    this.known = this.candidates.watched.length;
     this.takeOver(host, now);
-    if (this.candidates.watched.length == 0 || !this.holdsLease(host, now)) return;
-    if (this.isOpen && now - this.askedAt < 2 * <u64>TIMEOUT_MS) return;
-    this.ask(host, now);
+    this.pace.tick(now);
+    const isAnswered = !this.isOpen || now - this.askedAt >= 2 * <u64>TIMEOUT_MS;
+    if (this.known > 0 && this.holdsLease(host, now) && isAnswered) this.ask(host, now);
+    return this.pace.isCalm ? max(this.intervalMs, REST_INTERVAL_MS) : this.intervalMs;
   }
 
   answer(host: Host, token: u32, headers: u32, bodySize: u32): void {
@@ -134,7 +138,7 @@ export class Poller {
       }
     }
     for (let i = 0; i < count; i++) {
-      learnState(host, watched[this.from + i], usable[i] ? HostState.HAS_HOST : HostState.NO_HOST);
+      this.learn(host, watched[this.from + i], usable[i] ? HostState.HAS_HOST : HostState.NO_HOST);
     }
   }
 
@@ -145,7 +149,7 @@ export class Poller {
     for (let i = 0; i < watched.length; i++) size += 3 + watched[i].name.length;
     const bytes = new StaticArray<u8>(size);
     let at = changetype<usize>(bytes);
-    store<u64>(at, host.now() / NS_PER_MS);
+    store<u64>(at, host.now() / 1_000_000);
     at += 8;
     for (let i = 0; i < watched.length; i++) {
       const name = watched[i].name;
@@ -155,6 +159,10 @@ export class Poller {
       at += 3 + <usize>name.length;
     }
     host.setSharedData(HOSTS, bytes, 0);
+  }
+
+  private learn(host: Host, candidate: Candidate, state: HostState): void {
+    if (learnState(host, candidate, state)) this.pace.wake();
   }
 
   private takeOver(host: Host, now: u64): void {
@@ -168,28 +176,21 @@ export class Poller {
 
   private readStates(host: Host, published: View): void {
     const name = new View();
-    const watched = this.candidates.watched;
     let at = published.ptr + 8;
     const end = published.ptr + <usize>published.length;
-    let latest = 0;
     while (at + 3 <= end) {
       const state = load<u8>(at);
       name.set(at + 3, load<u16>(at, 1));
       at += 3 + <usize>name.length;
       if (at > end) return;
-      for (let i = 0; i < watched.length; i++) {
-        const index = (latest + i) % watched.length;
-        if (!name.equals(watched[index].name)) continue;
-        latest = index + 1;
-        if (state != <u8>HostState.UNKNOWN) learnState(host, watched[index], <HostState>state);
-        break;
-      }
+      const candidate = this.candidates.findWatched(name);
+      if (candidate != null && state != <u8>HostState.UNKNOWN) this.learn(host, candidate, <HostState>state);
     }
   }
 
   private forgetAll(host: Host): void {
     const watched = this.candidates.watched;
-    for (let i = 0; i < watched.length; i++) learnState(host, watched[i], HostState.UNKNOWN);
+    for (let i = 0; i < watched.length; i++) this.learn(host, watched[i], HostState.UNKNOWN);
   }
 }
 

@@ -1,6 +1,7 @@
 // Composite clusters: attempt n uses the n-th cluster of a list, or the first one after it that has a host.
 
 import { Bytes, View, encode } from "../bytes";
+import { Named } from "./name-table";
 
 /** The cluster of an attempt for which no cluster has a host: `lower` defines it, without endpoints. */
 export const NO_HOST = encode("attempt_router_no_host");
@@ -14,12 +15,14 @@ export enum HostState {
 
 /** A cluster that composite clusters list. What is known about it is shared by all of them, and changes over time. */
 @final
-export class Candidate {
+export class Candidate extends Named {
   state: HostState = HostState.UNKNOWN;
   /** Whether some list goes on behind it, so that its state matters. */
   watched: bool = false;
-
-  constructor(readonly name: Bytes) {}
+  /** Whether `Candidates` has it. */
+  remembered: bool = false;
+  /** When it was last in use, in seconds. */
+  usedAt: u32 = 0;
 }
 
 /** A composite cluster with, for every attempt, the clusters that the attempt may use in their order. */

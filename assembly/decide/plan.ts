@@ -39,6 +39,8 @@ export class Plan {
   overrideNamespace: Bytes | null = null;
   /** The composite clusters that a pick may name. */
   composites: StaticArray<Composite> = NO_COMPOSITES;
+  /** When the clusters of these were last noted as in use, in seconds. */
+  usedAt: u32 = 0;
   /** Some composite cluster may skip clusters, so what is known about them matters at every attempt. */
   skipsClusters: bool = false;
   /** Every attempt has a group of its own; else all of them use that of attempt 1. */

@@ -1,3 +1,4 @@
+import { candidates, hurry } from "../availability/availability";
 import { View } from "../bytes";
 import { Decision } from "../decide/decision";
 import { Plan } from "../decide/plan";
@@ -21,6 +22,7 @@ export function startDecision(host: Host, plan: Plan): Decision {
     decision = current;
   }
   current.start(plan);
+  if (plan.usedAt != candidates.now) noteUse(plan);
   readOverride(host, plan, current);
   return current;
 }
@@ -33,6 +35,7 @@ export function decideAttempt(host: Host, current: Decision, attempt: u32, out: 
   }
   if (current.isUncertain) {
     report(host, current.plan, Counter.AVAILABILITY_UNKNOWN, "composite_clusters", UNKNOWN_HOSTS);
+    hurry(host);
   }
   return isDefault;
 }
@@ -40,6 +43,12 @@ export function decideAttempt(host: Host, current: Decision, attempt: u32, out: 
 /** Hands back the metadata that the decision refers to. */
 export function finishDecision(host: Host): void {
   if (metadata.ptr != 0) host.release(metadata);
+}
+
+// Once a second, so that what no request asks for any more can be forgotten.
+function noteUse(plan: Plan): void {
+  plan.usedAt = candidates.now;
+  candidates.use(plan.composites);
 }
 
 function readOverride(host: Host, plan: Plan, current: Decision): void {

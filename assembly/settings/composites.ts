@@ -3,6 +3,7 @@
 import { Bytes, encode, sameBytes } from "../bytes";
 import { Candidates } from "../decide/candidates";
 import { Candidate, Composite, NO_HOST } from "../decide/composite";
+import { Named, NameTable } from "../decide/name-table";
 import { CompositeCluster } from "../proto/attempt_router/v1/CompositeCluster";
 import { ClusterEntry } from "../proto/attempt_router/v1/CompositeCluster/ClusterEntry";
 import { decimal } from "../text";
@@ -16,9 +17,11 @@ export function readComposites(fields: Fields): CompositeCluster[] {
   const composites: CompositeCluster[] = [];
   for (let i = 0; i < values.length; i++) composites.push(readComposite(fields.element(FIELD, i, values[i])));
   const marks = new StaticArray<Mark>(composites.length);
+  const indexes = indexesOf(composites);
   for (let i = 0; i < composites.length; i++) {
     const place = FIELD + "[" + decimal(i) + "].clusters";
-    if (isCyclic(composites, i, marks)) fields.note(place, "clusters that do not lead back to this one", "a cycle");
+    if (isCyclic(composites, i, marks, indexes))
+      fields.note(place, "clusters that do not lead back to this one", "a cycle");
   }
   return composites;
 }
@@ -43,24 +46,42 @@ enum Mark {
   DONE,
 }
 
-function isCyclic(composites: CompositeCluster[], index: i32, marks: StaticArray<Mark>): bool {
+function isCyclic(composites: CompositeCluster[], index: i32, marks: StaticArray<Mark>, indexes: NameTable): bool {
   if (marks[index] != Mark.NEW) return marks[index] == Mark.OPEN;
   marks[index] = Mark.OPEN;
   const clusters = composites[index].clusters;
   let cyclic = false;
   for (let i = 0; i < clusters.length && !cyclic; i++) {
-    const inner = indexOf(composites, clusters[i].name);
-    cyclic = inner >= 0 && isCyclic(composites, inner, marks);
+    const inner = indexOf(indexes, encode(clusters[i].name));
+    cyclic = inner >= 0 && isCyclic(composites, inner, marks, indexes);
   }
   marks[index] = Mark.DONE;
   return cyclic;
 }
 
-function indexOf(composites: CompositeCluster[], name: string): i32 {
-  for (let i = 0; i < composites.length; i++) {
-    if (composites[i].name == name) return i;
+@final
+class Index extends Named {
+  constructor(
+    name: Bytes,
+    readonly index: i32,
+  ) {
+    super(name);
   }
-  return -1;
+}
+
+// Where a name stands in the list, first.
+function indexesOf(composites: CompositeCluster[]): NameTable {
+  const table = new NameTable();
+  for (let i = 0; i < composites.length; i++) {
+    const name: Bytes = encode(composites[i].name);
+    if (indexOf(table, name) < 0) table.add(new Index(name, i));
+  }
+  return table;
+}
+
+function indexOf(indexes: NameTable, name: Bytes): i32 {
+  const found = indexes.find(changetype<usize>(name), name.length);
+  return found != null ? changetype<Index>(found).index : -1;
 }
 
 /**
@@ -75,12 +96,14 @@ export function compileComposites(
   const compiler = new Compiler(messages, skip, candidates);
   const composites = new StaticArray<Composite>(messages.length);
   for (let i = 0; i < messages.length; i++) composites[i] = compiler.compile(i);
+  candidates.use(composites);
   return composites;
 }
 
 @final
 class Compiler {
   private done: Array<Composite | null>;
+  private indexes: NameTable;
 
   constructor(
     private messages: CompositeCluster[],
@@ -88,6 +111,7 @@ class Compiler {
     private candidates: Candidates,
   ) {
     this.done = new Array<Composite | null>(messages.length);
+    this.indexes = indexesOf(messages);
   }
 
   /** Compiles a composite, those inside it first. */
@@ -110,14 +134,13 @@ class Compiler {
     const list: Candidate[] = [];
     const end = this.skip ? message.clusters.length : index + 1;
     for (let i = index; i < end; i++) this.addEntry(list, message.clusters[i].name, index + 1);
-    for (let i = 0; i < list.length - 1; i++) this.candidates.watch(list[i]);
     return StaticArray.fromArray(list);
   }
 
   private addEntry(list: Candidate[], name: string, attempt: u32): void {
-    const inner = indexOf(this.messages, name);
+    const bytes: Bytes = encode(name);
+    const inner = indexOf(this.indexes, bytes);
     if (inner < 0) {
-      const bytes: Bytes = encode(name);
       if (!sameBytes(bytes, NO_HOST)) addOnce(list, this.candidates.named(bytes));
       return;
     }

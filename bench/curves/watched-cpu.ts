@@ -17,7 +17,7 @@ export async function measureCpu(watched: number, mode: Mode, version: string, w
   const envoy = await EnvoyProcess.start(version, lowered(native, wasm));
   try {
     const { interval, clusters } = DEFAULTS[mode];
-    await pause(2 * Math.ceil(watched / clusters) * interval + 3_000);
+    await pause(2 * Math.ceil(watched / clusters) * interval + 9_000);
     const [before, started] = [cpuByThread(envoy), performance.now()];
     await pause(MEASURED_MS);
     const elapsed = performance.now() - started;

@@ -22,8 +22,8 @@ const COUNTED_TICKS = 3;
 const COUNTED_REQUESTS = 250;
 /** Counting must begin early enough before the next tick. */
 const LATEST_START = 0.8;
-/** Answers to a tick, the last one of a round excepted: clusters that are asked about, or calls of the admin interface. */
-const ANSWERS = { PROBE: (watched: number) => Math.min(watched, 32), ADMIN: () => 1 };
+/** Answers to a tick at rest, the last one of a round excepted: clusters that are asked about, or calls of the admin interface. */
+const ANSWERS = { PROBE: (watched: number) => Math.min(watched, 20), ADMIN: () => 1 };
 const CLUSTER_OF = { PROBE: "attempt_router_probe", ADMIN: "attempt_router_admin" };
 
 /** Path of a request that is served by the first of four watched clusters, and of one for whose cluster there is no host. */

@@ -11,7 +11,6 @@ import { programOf } from "../read/program.js";
 import { findResources, type Resources } from "../read/resources.js";
 import { Cursor } from "../yaml/cursor.js";
 import type { Editor, Tree } from "../yaml/tree.js";
-import type { Json } from "../yaml/scalar.js";
 import { removeInManager, removeInRoutes } from "./client-headers.js";
 import { Clusters, writesMetadata } from "./clusters.js";
 import { runtimeSkips } from "./composite-uses.js";
@@ -20,7 +19,7 @@ import type { CompositeContext } from "./composite-route.js";
 import { behindModule, copiedState } from "./copied-state.js";
 import { FileChanges } from "./file-changes.js";
 import { HOLD_FILTER } from "./hold/filters.js";
-import { availabilityOf, moduleSettings } from "./module-settings.js";
+import { availabilityOf } from "./module-settings.js";
 import type { PlanOptions } from "./options.js";
 import { enabled, ownFilters } from "./own-filters.js";
 import { Preparer, type Candidate, type ChainFacts } from "./prepare.js";
@@ -32,6 +31,7 @@ import { isCopied, writeVirtualHost } from "./route-edits.js";
 import { hasSpecifiers } from "./specifiers/plan.js";
 import { startMark } from "./start-mark.js";
 import type { UpstreamPlace } from "./upstream-wiring.js";
+import { ListenerVms } from "./shared-vms.js";
 import { UpstreamUses } from "./upstream-uses.js";
 import { staleFilters, wireConnectionManager, type ModuleUse } from "./wiring.js";
 
@@ -83,6 +83,7 @@ class Planner {
   private readonly preparer: Preparer;
   private readonly upstream: UpstreamUses;
   private readonly changes: FileChanges;
+  private vms: ListenerVms | undefined;
   /** Offsets of the specifiers that were met where one may stand. */
   private readonly known: Set<number>;
   /** Several connection managers may take one RouteConfiguration over RDS. */
@@ -112,6 +113,9 @@ class Planner {
       this.plan.findings.push(...staleFilters(manager, this.options));
       for (const config of manager.routeConfigurations) this.prepare(config);
     }
+    const prepared = (manager: ConnectionManager) =>
+      this.tablesOf(manager).flatMap(({ candidates }) => candidates.map((one) => one.prepared));
+    this.vms = new ListenerVms(this.managers, prepared, this.context);
     const choices = this.managers.map((manager) => this.chooseFor(manager));
     choices.forEach((choice, index) => this.deliverTables(this.managers[index], choice));
     choices.forEach((choice, index) => this.wireManager(this.managers[index], choice));
@@ -166,7 +170,7 @@ class Planner {
       fromBootstrap: program.kind === "bootstrap",
       everyCluster: everyCluster ? { because: "the upstream role is in every cluster", at: manager.origin } : undefined,
       shared,
-      watches: this.listenerSettings(manager, []) === undefined ? undefined : watches,
+      watches: this.vms?.settings(manager, []) === undefined ? undefined : watches,
     };
     return chooseForManager(facts);
   }
@@ -221,7 +225,8 @@ class Planner {
     }
     plan.report.managers.push({ manager, module, mark, choice });
     if (module === undefined && mark === undefined) return;
-    plan.findings.push(...wireConnectionManager(manager, { module, mark }, options, plan.editor));
+    const vm = this.vms?.nameOf(manager) ?? manager.listener;
+    plan.findings.push(...wireConnectionManager(manager, { module, mark, vm }, options, plan.editor));
   }
 
   /** Where the module goes, for the routes that need it. */
@@ -230,7 +235,7 @@ class Planner {
     routes: readonly PriorityGroupRoute[],
     choice: ManagerChoice,
   ): ModuleUse {
-    const settings = this.listenerSettings(manager, this.plan.findings);
+    const settings = this.vms?.settings(manager, this.plan.findings);
     const everyCluster = this.reachesEveryCluster(manager);
     const perAttempt = routes.filter(({ perAttempt: reason }) => reason !== undefined);
     const place = placeFor(perAttempt, everyCluster);
@@ -238,7 +243,7 @@ class Planner {
       const own = choice.sharedFilter === undefined && routes.length > 0 ? { own: ownFilters(routes) } : {};
       return { place, settings, ...own };
     }
-    this.upstream.note(manager.listener, everyCluster ? undefined : perAttempt, place);
+    this.upstream.note(this.vms?.nameOf(manager), everyCluster ? undefined : perAttempt, place);
     return { place, settings };
   }
 
@@ -271,20 +276,8 @@ class Planner {
     return dynamicRoutes && this.options.rds && !this.options.attemptHeader;
   }
 
-  /** All connection managers of a listener share a VM, so they get the same configuration of the module. */
-  private listenerSettings({ listener }: ConnectionManager, findings: Finding[]): Json | undefined {
-    const managers = this.managers.filter((one) => one.listener === listener);
-    const candidates = managers.flatMap((one) => this.tablesOf(one)).flatMap((table) => table.candidates);
-    return moduleSettings(
-      candidates.map(({ prepared }) => prepared),
-      this.context,
-      findings,
-    );
-  }
-
   private availability(manager: ConnectionManager): "PROBE" | "ADMIN" | undefined {
-    const routes = this.tablesOf(manager).flatMap(({ candidates }) => candidates.map(({ prepared }) => prepared));
-    return availabilityOf(moduleSettings(routes, this.context, []));
+    return availabilityOf(this.vms?.settings(manager, []));
   }
 }
 

@@ -19,6 +19,8 @@ export interface ChainUse {
   module: ModuleUse | undefined;
   /** The filter that marks that the router has begun. */
   mark: { disabled: boolean } | undefined;
+  /** Name of the module's virtual machine. */
+  vm: string;
 }
 
 /** How a connection manager uses the module. */
@@ -44,7 +46,7 @@ export function wireConnectionManager(
   options: PlanOptions,
   editor: Editor,
 ): Finding[] {
-  const wiring = { vmId: `attempt_router/${manager.listener}`, use, options, editor };
+  const wiring = { vmId: `attempt_router/${use.vm}`, use, options, editor };
   const upgrades = manager.upgrades.flatMap(({ chain }) => chain ?? []);
   const findings = [
     ...misplaced(manager.chain, options),

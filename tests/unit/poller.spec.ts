@@ -5,7 +5,6 @@ import { Counter } from "../../assembly/host/counters";
 import { Poller } from "../../assembly/availability/poller";
 import { FakeHost } from "../../assembly/host/fake";
 
-const ROOT: u32 = 7;
 const SECOND: u64 = 1_000_000_000;
 
 function watching(names: string[]): Candidates {
@@ -18,11 +17,15 @@ function stateOf(candidates: Candidates, name: string): HostState {
   return candidates.named(encode(name)).state;
 }
 
+function tick(host: FakeHost, poller: Poller): u32 {
+  return poller.tick(host, host.time / 1_000_000);
+}
+
 function started(host: FakeHost, candidates: Candidates, me: u64): Poller {
   const poller = new Poller(candidates);
-  poller.take(host, ROOT, 0, me);
+  poller.start(0, me);
   host.time = 100 * SECOND;
-  poller.tick(host, ROOT);
+  tick(host, poller);
   return poller;
 }
 
@@ -51,7 +54,6 @@ describe("the poller", () => {
     const host = new FakeHost();
     const candidates = watching(["ab", "a", "d", "empty", "nowhere"]);
     const poller = started(host, candidates, 1);
-    expect(host.tickPeriod).toBe(250);
     answer(host, poller, "200", TEXT);
     expect(stateOf(candidates, "a")).toBe(HostState.HAS_HOST);
     expect(stateOf(candidates, "ab")).toBe(HostState.NO_HOST);
@@ -64,8 +66,8 @@ describe("the poller", () => {
     const other = beside(host);
     const others = watching(["a", "empty", "later"]);
     const follower = new Poller(others);
-    follower.take(other, ROOT, 0, 2);
-    follower.tick(other, ROOT);
+    follower.start(0, 2);
+    tick(other, follower);
     expect(other.calls.length).toBe(0);
     expect(stateOf(others, "a")).toBe(HostState.HAS_HOST);
     expect(stateOf(others, "empty")).toBe(HostState.NO_HOST);
@@ -80,15 +82,15 @@ describe("the poller", () => {
     const other = beside(host);
     const others = watching(["a"]);
     const follower = new Poller(others);
-    follower.take(other, ROOT, 0, 2);
-    follower.tick(other, ROOT);
+    follower.start(0, 2);
+    tick(other, follower);
     expect(stateOf(others, "a")).toBe(HostState.HAS_HOST);
     other.time += 6 * SECOND;
-    follower.tick(other, ROOT);
+    tick(other, follower);
     expect(stateOf(others, "a")).toBe(HostState.UNKNOWN);
     expect(other.calls.length).toBe(1);
     host.time = other.time;
-    poller.tick(host, ROOT);
+    tick(host, poller);
     expect(host.calls.length).toBe(1);
   });
 
@@ -98,8 +100,8 @@ describe("the poller", () => {
     answer(host, poller, "503", "upstream connect error");
     const other = beside(host);
     const follower = new Poller(watching(["a"]));
-    follower.take(other, ROOT, 0, 2);
-    follower.tick(other, ROOT);
+    follower.start(0, 2);
+    tick(other, follower);
     expect(other.calls.length).toBe(1);
   });
 
@@ -113,9 +115,24 @@ describe("the poller", () => {
     expect(host.paths[0].endsWith("%7Cc99)%24")).toBe(true);
     answer(host, poller, "200", "");
     expect(host.count(Counter.AVAILABILITY_ROUNDS)).toBe(0);
-    poller.tick(host, ROOT);
+    tick(host, poller);
     expect(host.paths[1].startsWith("/clusters?filter=%5E(?:c100%7C")).toBe(true);
     answer(host, poller, "200", "");
     expect(host.count(Counter.AVAILABILITY_ROUNDS)).toBe(1);
+  });
+
+  test("asks once a second at rest, and four times while something changes", () => {
+    const host = new FakeHost();
+    const poller = started(host, watching(["a"]), 1);
+    answer(host, poller, "200", TEXT);
+    expect(tick(host, poller)).toBe(250);
+    for (let i = 0; i < 6; i++) {
+      answer(host, poller, "200", TEXT);
+      host.time += SECOND;
+      tick(host, poller);
+    }
+    expect(tick(host, poller)).toBe(1000);
+    answer(host, poller, "200", "");
+    expect(tick(host, poller)).toBe(250);
   });
 });
