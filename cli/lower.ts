@@ -2,6 +2,7 @@ import { InputError, type Finding, type Warning } from "./findings.js";
 import { LIST_TYPE, nameLoweredRoutes } from "./lower/allow-lists.js";
 import { checkingModule } from "./lower/checking-module.js";
 import { usesAttemptCount } from "./lower/client-headers.js";
+import { clustersElsewhere, type CompositesFile } from "./lower/composites-apart.js";
 import { holdFindings } from "./lower/hold/check.js";
 import { planHold } from "./lower/hold/plan.js";
 import { isAboutComposites, settingsFinding } from "./lower/map-errors.js";
@@ -42,6 +43,8 @@ export interface LowerOptions {
   splitWeights?: boolean;
   /** Name of the HTTP filter before which the module goes. Default: right before the router. */
   placeBefore?: string;
+  /** The file that defines composite clusters, where it is lowered apart from the routes. */
+  composites?: CompositesFile;
   /** The module's file on this machine, to check settings with. Default: `wasm` if there is a file, else the built one. */
   checkWasm?: string;
   /** The check of a route's settings. Default: that of the module at `checkWasm`. */
@@ -190,8 +193,16 @@ function toPlanOptions(options: LowerOptions, root: Cursor): PlanOptions {
     rds: options.rds ?? false,
     splitWeights: options.splitWeights ?? false,
     placeBefore: options.placeBefore,
+    elsewhere: elsewhereOf(options),
     removesAttemptCount: !usesAttemptCount(root),
   };
+}
+
+function elsewhereOf({ composites }: LowerOptions): PlanOptions["elsewhere"] {
+  const findings: Finding[] = [];
+  const clusters = composites === undefined ? [] : clustersElsewhere(composites, findings);
+  if (findings.length > 0) throw new InputError(findings);
+  return clusters;
 }
 
 function moduleSource(options: LowerOptions): ModuleSource {

@@ -3,7 +3,7 @@ import type { CheckFinding } from "../check/check.js";
 import { checkProgram } from "../check/run.js";
 import { formatFinding } from "../findings.js";
 import { readInput, writeOutput } from "../files.js";
-import { lower, type LowerReport } from "../lower.js";
+import { lower, type LowerOptions, type LowerReport } from "../lower.js";
 import { reportText } from "../lower/report.js";
 import type { Io } from "../io.js";
 import { writePlaced } from "../paint.js";
@@ -13,6 +13,7 @@ import { addLoweringOptions, loweringOptions, rejectHalfOptions, type LoweringFl
 interface Flags extends LoweringFlags {
   output?: string;
   check: boolean;
+  composites?: string;
   report?: true;
   format?: "text" | "json";
 }
@@ -39,6 +40,7 @@ export function lowerCommand(io: Io): Command {
     .argument("<input>", "a bootstrap or xDS resources, YAML or JSON; - reads standard input")
     .option("-o, --output <file>", "write here instead of standard output");
   return addLoweringOptions(command)
+    .option("--composites <file>", "what defines the composite clusters, where routes and clusters are lowered apart")
     .option("--no-check", "do not note what `attempt-router check` finds")
     .option("--report", "print what each route became and why, instead of the config, which only -o writes")
     .addOption(new Option("--format <format>", "of the report (default: text)").choices(["text", "json"]))
@@ -53,7 +55,10 @@ async function run(io: Io, input: string, flags: Flags, command: Command): Promi
   }
   const file = input === "-" ? "<stdin>" : input;
   const text = await readInput(input, io);
-  const result = lower(text, { file, ...loweringOptions(flags) });
+  const options: LowerOptions = { file, ...loweringOptions(flags) };
+  if (flags.composites !== undefined)
+    options.composites = { file: flags.composites, text: await readInput(flags.composites, io) };
+  const result = lower(text, options);
   const written = flags.report === undefined || flags.output !== undefined;
   if (written) await writeOutput(flags.output, result.text, io);
   if (flags.report === true) await writeOutput(undefined, printed(result.report, flags.format), io);

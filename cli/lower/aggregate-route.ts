@@ -16,6 +16,8 @@ const REFRESH = "refresh_cluster_on_retry";
 
 /** The composite clusters of a route, and how they are delivered. */
 export interface CompositeDelivery extends ChosenForm {
+  /** The composite clusters that its picks may name. */
+  names: readonly string[];
   settings: RouteSettings;
   slots: Slot[];
   /** Probed: the defaults of its slots. */
@@ -47,7 +49,7 @@ export function deliverComposites(settings: RouteSettings, context: AggregateCon
   });
   if (chosen.form !== "AGGREGATE") {
     const aggregates = chosen.form === "PROBE" && skip ? defaultsOf(picked, context) : [];
-    return { ...chosen, settings, slots: [], aggregates };
+    return { ...chosen, names: picked, settings, slots: [], aggregates };
   }
   const names = picked.map((name) => ({ name, length: composites.lengthOf(name) }));
   const stays = !context.refreshes && settings["cluster"] === undefined;
@@ -62,8 +64,8 @@ export function deliverComposites(settings: RouteSettings, context: AggregateCon
     slots: count,
   };
   const slots = slotsOf(lowered, aggregates, context);
-  if (lowered["slot_form"] !== "ONE_SLOT") return { ...chosen, settings: lowered, slots, aggregates };
-  return { ...chosen, ...spelledOut(lowered, slots), aggregates };
+  if (lowered["slot_form"] !== "ONE_SLOT") return { ...chosen, names: picked, settings: lowered, slots, aggregates };
+  return { ...chosen, names: picked, ...spelledOut(lowered, slots), aggregates };
 }
 
 /** Every list of clusters that an attempt may have to go through. */
@@ -73,7 +75,13 @@ function listsOf(picked: readonly string[], { composites }: CompositeContext, sk
   );
 }
 
-function aggregateOf(composite: string, attempt: number, skip: boolean, { composites }: CompositeContext): Aggregate {
+/** What an attempt (1, 2, …) of a composite cluster may use. */
+export function aggregateOf(
+  composite: string,
+  attempt: number,
+  skip: boolean,
+  { composites }: CompositeContext,
+): Aggregate {
   const clusters = composites.candidates(composite, attempt, skip);
   const byHealth = skipsByHealth(clusters, (name) => composites.member(name));
   const [first, ...more] = clusters.map((name) => composites.member(name)?.hosts);

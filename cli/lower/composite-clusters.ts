@@ -8,20 +8,30 @@ import type { Composites } from "./composites.js";
 import { OVERPROVISIONING } from "./members.js";
 import type { PreparedRoute } from "./priority-group.js";
 
-/** The aggregates that routes lead to, once each. */
-export function aggregateClusters(deliveries: readonly CompositeDelivery[], composites: Composites): Json[] {
-  return aggregatesOf(deliveries).map((one) => aggregateCluster(one, composites.definition(one.composite) ?? {}));
+/** What needs aggregates. */
+type Aggregated = Pick<CompositeDelivery, "aggregates">;
+
+/** The aggregates that routes lead to, once each; those of composite clusters in another file are written there. */
+export function aggregateClusters(
+  deliveries: readonly Aggregated[],
+  composites: Composites,
+  elsewhere: boolean,
+): Json[] {
+  const all = aggregatesOf(deliveries).filter(({ composite }) => elsewhere || !composites.isElsewhere(composite));
+  return all.map((one) => aggregateCluster(one, composites.definition(one.composite) ?? {}));
 }
 
-/** Makes one healthy host enough to keep the aggregates on a cluster, as it keeps a composite cluster. */
+/** Makes one healthy host enough in the clusters of this file, `own`, to keep the aggregates on a cluster, as it keeps a composite cluster. */
 export function keepOnHealthyHosts(
-  deliveries: readonly CompositeDelivery[],
+  deliveries: readonly Aggregated[],
   composites: Composites,
+  own: ReadonlySet<string>,
   editor: Editor,
 ): void {
   const lists = aggregatesOf(deliveries).map(({ clusters }) => clusters);
   const names = new Set(lists.flatMap((list) => needingFactor(list, (name) => composites.member(name))));
   for (const name of names) {
+    if (!own.has(name)) continue;
     const assignment = composites.clusterNamed(name)?.field("load_assignment");
     const policy = assignment?.field("policy");
     const factor = { overprovisioning_factor: OVERPROVISIONING };
@@ -39,7 +49,7 @@ export function losingComposites(routes: readonly PreparedRoute[], composites: C
   return new Set(composites.reach([...probed, ...direct.map(({ composite }) => composite)]));
 }
 
-function aggregatesOf(deliveries: readonly CompositeDelivery[]): Aggregate[] {
+function aggregatesOf(deliveries: readonly Aggregated[]): Aggregate[] {
   const all = deliveries.flatMap(({ aggregates }) => aggregates).filter((aggregate) => !aggregate.direct);
   return [...new Map(all.map((one) => [aggregateName(one), one])).values()];
 }

@@ -24,7 +24,7 @@ const DEFAULT_MAX_RETRIES = 3;
 
 interface Definition {
   cluster: Cursor;
-  /** Place in the bootstrap's list of clusters. */
+  /** Place in the file's list of clusters; -1: in another file. */
   index: number;
   entries: string[];
 }
@@ -37,31 +37,34 @@ export class Composites {
   private readonly clusters = new Map<string, Cursor>();
   private readonly members = new Map<string, Member>();
 
-  /** @param closed No cluster can join at run time, so that a name that is not there now never will be. */
+  /**
+   * @param closed No cluster can join at run time, so that a name that is not there now never will be.
+   * @param elsewhere Clusters of another file.
+   */
   constructor(
     clusters: readonly Cursor[],
     private readonly closed: boolean,
+    elsewhere: readonly Cursor[] = [],
   ) {
-    clusters.forEach((cluster, index) => {
-      const name = cluster.field("name")?.string() ?? "";
-      this.clusters.set(name, cluster);
-      if (!isComposite(cluster)) return;
-      const entries = entriesOf(cluster).map((entry) => entry.field("name")?.string() ?? "");
-      this.definitions.set(name, { cluster, index, entries });
-    });
+    for (const cluster of elsewhere) this.add(cluster, -1);
+    clusters.forEach((cluster, index) => this.add(cluster, index));
   }
 
   get isEmpty(): boolean {
     return this.definitions.size === 0;
   }
 
+  isElsewhere(name: string): boolean {
+    return this.definitions.get(name)?.index === -1;
+  }
+
   get names(): string[] {
     return [...this.definitions.keys()];
   }
 
-  /** Places of the definitions in the bootstrap's list of clusters. */
+  /** Places of the definitions in the file's list of clusters. */
   get indexes(): Set<number> {
-    return new Set([...this.definitions.values()].map(({ index }) => index));
+    return new Set([...this.definitions.values()].map(({ index }) => index).filter((index) => index >= 0));
   }
 
   has(name: string): boolean {
@@ -70,7 +73,8 @@ export class Composites {
 
   /** The offsets at which the definitions start. */
   get offsets(): Set<number> {
-    return new Set([...this.definitions.values()].map(({ cluster }) => cluster.offset));
+    const own = [...this.definitions.values()].filter(({ index }) => index >= 0);
+    return new Set(own.map(({ cluster }) => cluster.offset));
   }
 
   clusterNamed(name: string): Cursor | undefined {
@@ -175,6 +179,14 @@ export class Composites {
     return policy?.finding(
       "expected no retry_policy of a cluster that shares its priority groups with a composite cluster, found one",
     );
+  }
+
+  private add(cluster: Cursor, index: number): void {
+    const name = cluster.field("name")?.string() ?? "";
+    this.clusters.set(name, cluster);
+    if (!isComposite(cluster)) return;
+    const entries = entriesOf(cluster).map((entry) => entry.field("name")?.string() ?? "");
+    this.definitions.set(name, { cluster, index, entries });
   }
 
   private exists(name: string): boolean {

@@ -9,6 +9,8 @@ import { adminCluster } from "./admin.js";
 import type { Clusters } from "./clusters.js";
 import { aggregateClusters, keepOnHealthyHosts, losingComposites } from "./composite-clusters.js";
 import { byHeader, otherUses } from "./composite-uses.js";
+import type { CompositeDelivery } from "./aggregate-route.js";
+import { everyAggregate } from "./composites-apart.js";
 import { isMessage } from "./settings.js";
 import type { Composites } from "./composites.js";
 import { changeItems } from "./lists.js";
@@ -31,6 +33,8 @@ export class FileChanges {
   private readonly added: Json[] = [];
   /** Resources other than clusters that a list has in addition. */
   private readonly addedResources: Json[] = [];
+
+  private hasAggregates = false;
 
   constructor(
     private readonly root: Cursor,
@@ -70,11 +74,16 @@ export class FileChanges {
       ...otherUses(this.root, this.composites, known),
       ...byHeader(this.resources, this.composites),
     );
-    this.added.push(noHostCluster(), ...aggregateClusters(deliveries, this.composites));
-    keepOnHealthyHosts(deliveries, this.composites, this.output.editor);
+    if (this.composites.indexes.size > 0) this.addAggregates(deliveries, false);
     for (const site of this.resources.connectionManagers) {
       if (site.dynamicRoutes) this.output.warnings.push(site.manager.finding(DYNAMIC_ROUTES));
     }
+  }
+
+  /** Clusters as CDS carries them, for routes that are lowered apart. */
+  addEveryAggregate(): void {
+    if (this.composites.isEmpty || this.resources.clusterList === undefined) return;
+    this.addAggregates([{ aggregates: everyAggregate(this.composites, this.output.findings) }], true);
   }
 
   /** Writes the lists of clusters and resources. */
@@ -92,6 +101,14 @@ export class FileChanges {
       list.typed ? { "@type": TYPE.cluster, ...(cluster as object) } : cluster,
     );
     changeItems(list.holder, list.key, removed, [...this.addedResources, ...clusters], this.output.editor);
+  }
+
+  private addAggregates(deliveries: readonly Pick<CompositeDelivery, "aggregates">[], elsewhere: boolean): void {
+    const own = new Set(this.resources.clusters.map((cluster) => cluster.field("name")?.string() ?? ""));
+    if (!this.hasAggregates) this.added.push(noHostCluster());
+    this.hasAggregates = true;
+    this.added.push(...aggregateClusters(deliveries, this.composites, elsewhere));
+    keepOnHealthyHosts(deliveries, this.composites, own, this.output.editor);
   }
 
   warnOfClusterCheck({ validateClusters, origin }: RouteConfiguration, routes: readonly PriorityGroupRoute[]): void {

@@ -1,3 +1,5 @@
+import type { Cursor } from "../yaml/cursor.js";
+
 /** Where Envoy finds the module. */
 export type ModuleSource =
   | { kind: "local"; filename: string }
@@ -17,6 +19,8 @@ export interface PlanOptions {
   splitWeights: boolean;
   /** Name of the HTTP filter before which the module goes; undefined: right before the router. */
   placeBefore: string | undefined;
+  /** Clusters of the file of composite clusters, which is lowered apart. */
+  elsewhere: readonly Cursor[];
   /** The attempt count of a client matters to nothing in the file, so it can be removed before a route is resolved. */
   removesAttemptCount: boolean;
 }

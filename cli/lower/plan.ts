@@ -97,11 +97,12 @@ class Planner {
     known: ReadonlySet<number>,
   ) {
     this.known = new Set(known);
-    this.program = programOf(root, resources);
+    const { elsewhere } = options;
+    this.program = programOf(root, resources, elsewhere);
     this.managers = managersOf(this.program);
     this.clusters = new Clusters(this.program);
     const closed = !this.program.dynamicClusters;
-    this.context = { composites: new Composites(resources.clusters, closed), skip: runtimeSkips(root) };
+    this.context = { composites: new Composites(resources.clusters, closed, elsewhere), skip: runtimeSkips(root) };
     this.preparer = new Preparer(this.clusters, this.context, options, plan.findings, this.known);
     this.upstream = new UpstreamUses(this.clusters, options);
     this.changes = new FileChanges(root, resources, this.context.composites, plan);
@@ -264,6 +265,7 @@ class Planner {
   private planLooseClusters(): void {
     const { rds, attemptHeader } = this.options;
     if (this.program.kind !== "resources" || this.managers.length > 0) return;
+    if (this.program.looseRouteConfigurations.length === 0) this.changes.addEveryAggregate();
     if (rds && !attemptHeader) this.upstream.note(undefined, undefined, "first");
   }
 

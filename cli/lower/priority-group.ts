@@ -18,6 +18,7 @@ import {
   type Allowed,
   type CompositeContext,
 } from "./composite-route.js";
+import { apartFindings } from "./composites-apart.js";
 import { deliverComposites, type CompositeDelivery } from "./aggregate-route.js";
 import { hashPolicies } from "./hash-policy.js";
 import {
@@ -126,6 +127,7 @@ export function prepareRoute(
   const settings = aggregated
     ? composites.settings
     : withComposites(base, context, around.allowed, refreshes, defaults);
+  if (composites !== undefined) findings.push(...apartFindings(use.specifier, composites, context.composites));
   if (composites?.form === "REFUSED") findings.push(use.specifier.finding(refusal(composites.because)));
   if (host !== undefined) findings.push(...answersFindings(settings, route, host, composites !== undefined));
   const prepared: PreparedRoute = {

@@ -29,15 +29,17 @@ export function readProgram(file: string, input: string): Program {
 /** Each step of lowering reads the same resources. */
 const programs = new WeakMap<Resources, Program>();
 
-/** The program of resources that were found. */
-export function programOf(root: Cursor, resources: Resources): Program {
-  const known = programs.get(resources) ?? read(root, resources);
+/** The program of resources that were found; `elsewhere` are clusters that another file brings. */
+export function programOf(root: Cursor, resources: Resources, elsewhere: readonly Cursor[] = []): Program {
+  if (elsewhere.length > 0) return read(root, resources, elsewhere);
+  const known = programs.get(resources) ?? read(root, resources, []);
   programs.set(resources, known);
   return known;
 }
 
-function read(root: Cursor, resources: Resources): Program {
-  const composites = new CompositeNames(resources.clusters);
+function read(root: Cursor, resources: Resources, elsewhere: readonly Cursor[]): Program {
+  const composites = new CompositeNames([...elsewhere, ...resources.clusters]);
+  const open = resources.kind !== "bootstrap" || elsewhere.length > 0;
   const configs = new Map<number, RouteConfiguration>();
   // Over RDS, several connection managers may take one.
   const routeConfiguration = (site: RouteConfigSite): RouteConfiguration => {
@@ -50,7 +52,7 @@ function read(root: Cursor, resources: Resources): Program {
     listeners: listenersOf(resources, routeConfiguration),
     looseRouteConfigurations: resources.looseRouteConfigs.map(routeConfiguration),
     clusters: resources.clusters.map(readCluster),
-    dynamicClusters: resources.kind !== "bootstrap" || root.at("dynamic_resources", "cds_config") !== undefined,
+    dynamicClusters: open || root.at("dynamic_resources", "cds_config") !== undefined,
     admin: readAdmin(root.field("admin")),
     compositesSkip: runtimeSkips(root),
     wasmFiles: wasmFilesOf(resources),
