@@ -144,7 +144,7 @@ function insteadAt(attempt: number, aggregates: readonly Aggregate[]): Record<st
 }
 
 /** A cluster that makes its hosts for a request cannot stand in an aggregate, and need not where it is alone. */
-function standIn(aggregate: Aggregate): string {
+export function standIn(aggregate: Aggregate): string {
   return aggregate.direct ? (aggregate.clusters[0] ?? "") : aggregateName(aggregate);
 }
 

@@ -24,7 +24,7 @@ function guardIn(tree: Cursor, name: string): boolean[] {
 
 const NAME_FIELDS = ["cluster", "cluster_name", "cluster_names", "clusters"];
 const ELSEWHERE =
-  "expected a composite cluster only as the cluster of a route or in its priority groups, where it can be lowered, found";
+  "expected a composite cluster only as the cluster of a route, in its priority groups or as a mirror target, where it can be lowered, found";
 
 /**
  * Reports the places where a composite cluster is named and that cannot be lowered: behind tcp_proxy, among weighted

@@ -10,6 +10,7 @@ import type { Clusters } from "./clusters.js";
 import { aggregateClusters, keepOnHealthyHosts, losingComposites } from "./composite-clusters.js";
 import { byHeader, otherUses } from "./composite-uses.js";
 import type { CompositeDelivery } from "./aggregate-route.js";
+import { lowerMirrors } from "./mirrors.js";
 import { everyAggregate } from "./composites-apart.js";
 import { isMessage } from "./settings.js";
 import type { Composites } from "./composites.js";
@@ -66,9 +67,11 @@ export class FileChanges {
   }
 
   /** Nothing names the composite clusters any more, and Envoy before 1.37 does not know their type. */
-  replaceComposites(known: ReadonlySet<number>, routes: readonly PreparedRoute[]): void {
+  replaceComposites(known: Set<number>, routes: readonly PreparedRoute[], skip: boolean): void {
     if (this.composites.isEmpty) return;
-    const deliveries = routes.flatMap(({ composites }) => composites ?? []);
+    const { composites } = this;
+    const mirrored = lowerMirrors(this.resources, { composites, skip }, known, this.output);
+    const deliveries = [...routes.flatMap((route) => route.composites ?? []), { aggregates: mirrored }];
     this.composites.check(losingComposites(routes, this.composites), this.output.findings);
     this.output.findings.push(
       ...otherUses(this.root, this.composites, known),

@@ -126,7 +126,7 @@ class Planner {
     if (this.upstream.wire(this.plan.editor)) this.plan.usesModule = true;
     if (cursorAt(this.program.origin).source.mentions(HOLD_FILTER)) this.plan.usesModule = true;
     if (this.plan.usesModule) this.changes.addModuleCluster(this.options.module, this.clusters);
-    this.changes.replaceComposites(this.known, this.plan.routes);
+    this.changes.replaceComposites(this.known, this.plan.routes, this.context.skip);
     this.changes.write();
     this.changes.rejectUnknownPlaces(this.known);
   }
