@@ -1,4 +1,5 @@
 import { Bytes, View } from "../bytes";
+import { ViewList } from "../view-list";
 import { MetadataField, findNamespace } from "../wire/metadata";
 import { ValueKind, ValueView, readField } from "../wire/value-view";
 import { HeaderName, RequestView } from "./request-view";
@@ -8,6 +9,8 @@ const NOTHING = new View();
 const text = new View();
 const struct = new View();
 const value = new ValueView();
+const lines = new ViewList();
+const COMMA: u8 = 0x2c;
 
 /** Three-valued flag of a condition that may be left out. */
 export enum Wanted {
@@ -106,18 +109,35 @@ export class HeaderMatch {
 
   holds(request: RequestView): bool {
     const found = request.header(this.name, text);
-    const holds = this.holdsFor(found, text);
+    const match = this.match;
+    // The proxy compares line by line, and one that fulfils the match is enough.
+    const holds = match != null && hasComma(text) ? this.holdsForLines(request, match) : this.holdsFor(found, text);
     if (found) request.release(text);
     return holds;
+  }
+
+  private holdsForLines(request: RequestView, match: TextMatch): bool {
+    request.lines(this.name, lines);
+    for (let i = 0; i < lines.length; i++) {
+      if (match.matches(lines.at(i))) return !this.invert;
+    }
+    return this.invert;
   }
 
   /** Whether it holds where the header was `found` with this value. */
   holdsFor(found: bool, value: View): bool {
     const match = this.match;
-    if (match == null) return (found == this.present) != this.invert;
+    if (match == null) return ((found || this.missingIsEmpty) == this.present) != this.invert;
     if (!found) return this.missingIsEmpty && match.matches(NOTHING) != this.invert;
     return match.matches(value) != this.invert;
   }
+}
+
+function hasComma(joined: View): bool {
+  for (let i = 0; i < joined.length; i++) {
+    if (joined.at(i) == COMMA) return true;
+  }
+  return false;
 }
 
 /** How a metadata value is compared. */

@@ -1,4 +1,5 @@
 import { Bytes, View, encode, encodeLowerCase, sameBytes } from "../bytes";
+import { ViewList } from "../view-list";
 
 const HOST = encode("host");
 
@@ -30,6 +31,9 @@ export abstract class RequestView {
 
   /** The header's first line, as `header` otherwise. */
   abstract firstLine(name: HeaderName, out: View): bool;
+
+  /** All lines of a header, in order. */
+  abstract lines(name: HeaderName, out: ViewList): void;
 
   abstract release(view: View): void;
 

@@ -1,5 +1,7 @@
 import { ByteBuffer } from "../byte-buffer";
 import { Bytes, NOTHING, View } from "../bytes";
+import { ViewList } from "../view-list";
+import { readLines } from "../wire/header-pairs";
 import { Plan } from "../decide/plan";
 import { HeaderName, RequestView } from "../decide/request-view";
 import { Host, LogLevel } from "../host/host";
@@ -28,11 +30,13 @@ export class HostRequest extends RequestView {
   private hasPath: bool = false;
   private hasMethod: bool = false;
   private hasMetadata: bool = false;
+  private hasPairs: bool = false;
   private headers: KnownHeaders = new KnownHeaders();
   private lentPath: View = new View();
   private pathOnly: View = new View();
   private lentMethod: View = new View();
   private lentMetadata: View = new View();
+  private lentPairs: View = new View();
   private other: View = new View();
 
   constructor(private host: Host) {
@@ -47,6 +51,7 @@ export class HostRequest extends RequestView {
     this.hasPath = false;
     this.hasMethod = false;
     this.hasMetadata = false;
+    this.hasPairs = false;
     this.responseHeaders.clear();
   }
 
@@ -55,6 +60,7 @@ export class HostRequest extends RequestView {
     this.giveBack(this.lentPath);
     this.giveBack(this.lentMethod);
     this.giveBack(this.lentMetadata);
+    this.giveBack(this.lentPairs);
     this.headers.clear(this.host);
     this.pathOnly.set(0, 0);
   }
@@ -65,6 +71,14 @@ export class HostRequest extends RequestView {
 
   firstLine(name: HeaderName, out: View): bool {
     return this.headers.read(this.host, name, Reading.FIRST_LINE, out);
+  }
+
+  lines(name: HeaderName, out: ViewList): void {
+    if (!this.hasPairs) {
+      this.hasPairs = true;
+      this.host.requestHeaders(this.lentPairs);
+    }
+    readLines(this.lentPairs, name.name, out);
   }
 
   // Its value may be asked for again.

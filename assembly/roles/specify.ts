@@ -74,6 +74,7 @@ function take(host: Host, route: Route, plan: RoutePlan, seed: u64): void {
   const cluster = route.cluster;
   const groups = route.groups;
   const own = base.plan;
+  const fallback = route.fallback;
   pin.clear().add(base.pin);
   if (cluster != null) {
     replace(host, CLUSTER_HEADER, cluster);
@@ -81,8 +82,11 @@ function take(host: Host, route: Route, plan: RoutePlan, seed: u64): void {
   } else if (groups != null) {
     writeEveryPick(host, groups, plan.overrideSlots, seed);
     pin.add(GROUPS_COPY);
-  } else if (base.isResolved && plan.attempts.hasGroups) writePlan(host, plan.attempts, seed, true);
-  else if (own != null) writePlan(host, own, seed, true);
+  } else if (own != null) writePlan(host, own, seed, true);
+  else if ((base.isResolved || fallback != null) && plan.attempts.hasGroups) {
+    // The resolved route may be the one that the proxy falls back to.
+    writePlan(host, plan.attempts, seed, true);
+  }
   const retry = route.retry;
   if (retry != null) {
     writeRetry(host, retry);
@@ -92,7 +96,6 @@ function take(host: Host, route: Route, plan: RoutePlan, seed: u64): void {
   if (timeout != null) setUnlessSent(host, TIMEOUT_HEADER, timeout);
   pin.lend(value);
   writeState(host, ROUTE_KEY, value);
-  const fallback = route.fallback;
   if (fallback != null) {
     value.setBytes(fallback);
     writeState(host, GIVEN_KEY, value);

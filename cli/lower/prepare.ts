@@ -78,7 +78,7 @@ export class Preparer {
       moves: route.listed ? chain.moves : undefined,
     };
     const { prepared, ...effects } = this.prepare(route, virtualHost, around);
-    const splits = this.unsplittable(route, virtualHost);
+    const splits = this.unsplittable(route, virtualHost, prepared);
     return { route, virtualHost, prepared, facts: this.factsOf(route, prepared, { ...around, ...effects }, splits) };
   }
 
@@ -154,9 +154,10 @@ export class Preparer {
   }
 
   /** Why a route may not become several: a filter may keep state for each, or the route uses Envoy's random value itself. */
-  private unsplittable(route: Route, { routes }: VirtualHost): Reason | undefined {
+  private unsplittable(route: Route, { routes }: VirtualHost, { settings }: PreparedRoute): Reason | undefined {
     const { origin: at, listed, perFilter, match } = route;
     if (!this.options.splitWeights) return { because: "--split-weights is not given", at };
+    if ("route_specifiers" in settings) return { because: "route specifiers are given the route", at };
     if (!listed) return { because: "the route stands in a matcher", at };
     const count = routes.filter((one) => one.listed).length;
     if (count > MAX_ROUTES_TO_COPY) return { because: `the virtual host has ${count} routes`, at };

@@ -160,9 +160,14 @@ export function deliver(
 ): PriorityGroupRoute {
   const { route, settings, slots } = prepared;
   const needs = needsModule(delivery);
-  const name = needs ? routeName(nameOf(route), settings) : originalName(nameOf(route));
+  const name = isTold({ delivery, settings }) ? routeName(nameOf(route), settings) : originalName(nameOf(route));
   const shares = sharesOfDelivery(delivery, slots);
   return { ...prepared, delivery, shares, name, perAttempt: needs ? perAttempt : undefined };
+}
+
+/** Whether the module is told of the route: it has work on it, or gives it to route specifiers. */
+function isTold({ delivery, settings }: Pick<PriorityGroupRoute, "delivery" | "settings">): boolean {
+  return needsModule(delivery) || "route_specifiers" in settings;
 }
 
 /** Whether the module has work on the route: not where its shares say all there is to say, whatever the client sends. */
@@ -226,7 +231,7 @@ export function rewriteRoute(planned: PriorityGroupRoute, editor: Editor): void 
   if (groupsOf(settings).length === 0) return;
   if (route.map === undefined || action?.map === undefined) throw new Error("a planned route is a map with an action");
   if (planned.name !== nameOf(route)) editor.set(route.map, "name", planned.name, "route");
-  if (needsModule(planned.delivery)) setSettings(route, settings, editor);
+  if (isTold(planned)) setSettings(route, settings, editor);
   const pair = pairOf(action.map, use.field);
   // A pair that came with a merge key is only written where it stands once the merge key is written out.
   if (pair === undefined) editor.touch(action.map);

@@ -133,7 +133,7 @@ export function holds(condition: Json, resolved: boolean, request: ModelRequest)
   });
 }
 
-function textMatches(match: Json, value: string): boolean {
+export function textMatches(match: Json, value: string): boolean {
   const fold = (text: string) => (match["ignore_case"] === true ? text.toLowerCase() : text);
   const tests: Record<string, (text: string) => boolean> = {
     exact: (text) => fold(value) === text,
@@ -146,11 +146,11 @@ function textMatches(match: Json, value: string): boolean {
 
 function headerHolds(matcher: Json, request: ModelRequest): boolean {
   const lines = request.headers[(matcher["name"] as string).toLowerCase()];
-  const value = lines?.join(",") ?? (matcher["treat_missing_header_as_empty"] === true ? "" : undefined);
+  const values = lines ?? (matcher["treat_missing_header_as_empty"] === true ? [""] : []);
   const invert = matcher["invert_match"] === true;
   const match = matcher["string_match"] as Json | undefined;
-  if (match === undefined) return (lines !== undefined) === ((matcher["present_match"] ?? true) !== invert);
-  return value !== undefined && textMatches(match, value) !== invert;
+  if (match === undefined) return values.length > 0 === ((matcher["present_match"] ?? true) !== invert);
+  return values.length > 0 && values.some((value) => textMatches(match, value)) !== invert;
 }
 
 function metadataHolds(matcher: Json, request: ModelRequest): boolean {

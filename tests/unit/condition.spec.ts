@@ -54,12 +54,20 @@ describe("fraction", () => {
 const exact = new TextMatch(TextMatchKind.EXACT, encode("a,b"), false);
 
 describe("header match", () => {
-  test("sees all lines of a header, joined", () => {
-    const request = requestWith([
+  test("looks at each line of a header", () => {
+    const lines = requestWith([
       ["x", "a"],
       ["x", "b"],
     ]);
-    expect(new HeaderMatch(new HeaderName("X"), exact, true, false, false).holds(request)).toBe(true);
+    const one = requestWith([["x", "a,b"]]);
+    const second = new TextMatch(TextMatchKind.EXACT, encode("b"), false);
+    const name = new HeaderName("X");
+    expect(new HeaderMatch(name, exact, true, false, false).holds(lines)).toBe(false);
+    expect(new HeaderMatch(name, exact, true, true, false).holds(lines)).toBe(true);
+    expect(new HeaderMatch(name, second, true, false, false).holds(lines)).toBe(true);
+    expect(new HeaderMatch(name, second, true, true, false).holds(lines)).toBe(false);
+    expect(new HeaderMatch(name, exact, true, false, false).holds(one)).toBe(true);
+    expect(new HeaderMatch(name, second, true, false, false).holds(one)).toBe(false);
   });
 
   test("an absent header holds only where it counts as empty or must be absent", () => {
@@ -72,6 +80,8 @@ describe("header match", () => {
     expect(new HeaderMatch(name, exact, true, true, true).holds(request)).toBe(true);
     expect(new HeaderMatch(name, null, false, false, false).holds(request)).toBe(true);
     expect(new HeaderMatch(name, null, true, true, false).holds(request)).toBe(true);
+    expect(new HeaderMatch(name, null, true, false, true).holds(request)).toBe(true);
+    expect(new HeaderMatch(name, null, false, false, true).holds(request)).toBe(false);
   });
 
   test("host is the authority", () => {

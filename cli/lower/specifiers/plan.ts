@@ -42,7 +42,7 @@ import {
   type CopyContext,
 } from "./copies.js";
 import { ignoresParameters } from "./template-match.js";
-import { undecidedTemplateFindings } from "./undecided-template.js";
+import { sharedSlotsFindings, undecidedTemplateFindings } from "./undecided-template.js";
 
 /** The settings of a chain, and where its three lists stand in the file. */
 export interface PlannedChain {
@@ -61,7 +61,6 @@ export interface SpecifierPlan {
   known: Set<number>;
 }
 
-const CATCH_ALL = "attempt_router_catch_all";
 const NO_ROUTE_PIN = "(no route)";
 /** The number of slots that the module accepts. */
 const MAX_SLOTS = 100;
@@ -186,6 +185,8 @@ class SpecifierPlanner {
     editor.set(route.map, "metadata", withSettings(ownFields(route), settings), before);
     this.rejectLostHeader(chain, [context.site.config, host, route], context);
     this.plan.findings.push(...undecidedTemplateFindings(chain));
+    const hasSlots = (one: Cursor) => this.groupUse(one, context.plugins) !== undefined;
+    if (hasSlots(route)) this.plan.findings.push(...sharedSlotsFindings(chain, hasSlots));
     const message = routeMessage(route);
     if (Object.keys(own).length > 0) message["metadata"] = withSettings(message, own);
     return routeCopies(route, message, pin, this.copyContext(host, chain, context.slots));
@@ -295,7 +296,8 @@ class SpecifierPlanner {
     const routes = this.templates(context.config, config, context);
     const counts = usesSlots(overridesOf(context.config)) ? { include_request_attempt_count: true } : {};
     const host: Message = {
-      name: routeName(CATCH_ALL, settings),
+      // To specifiers its name is empty: none of the configuration's virtual hosts matched.
+      name: routeName("", settings),
       domains: ["*"],
       metadata: withSettings({}, settings),
       ...counts,

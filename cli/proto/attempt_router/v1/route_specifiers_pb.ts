@@ -444,7 +444,8 @@ export const PathMatcherSchema: GenMessage<PathMatcher> = /*@__PURE__*/
   messageDesc(file_attempt_router_v1_route_specifiers, 6);
 
 /**
- * A subset of `envoy.config.route.v3.HeaderMatcher`. Several lines of a header are joined with ",".
+ * A subset of `envoy.config.route.v3.HeaderMatcher`. Of several lines of a header, one that fulfils the match is enough, as
+ * in Envoy.
  *
  * @generated from message attempt_router.v1.HeaderMatcher
  */
@@ -479,7 +480,8 @@ export type HeaderMatcher = Message<"attempt_router.v1.HeaderMatcher"> & {
   invertMatch: boolean;
 
   /**
-   * With `string_match`: an absent header is an empty one. Otherwise an absent header never holds, inverted or not.
+   * An absent header is an empty one, and so present. Without it an absent header never fulfils a `string_match`,
+   * inverted or not.
    *
    * @generated from field: bool treat_missing_header_as_empty = 5;
    */
