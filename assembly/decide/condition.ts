@@ -31,6 +31,7 @@ export class Condition {
   methods: StaticArray<Bytes> = new StaticArray<Bytes>(0);
   path: TextMatch | null = null;
   headers: StaticArray<HeaderMatch> = new StaticArray<HeaderMatch>(0);
+  parameters: StaticArray<ParameterMatch> = new StaticArray<ParameterMatch>(0);
   metadata: StaticArray<MetadataMatch> = new StaticArray<MetadataMatch>(0);
   anyOf: StaticArray<Condition> = new StaticArray<Condition>(0);
   not: Condition | null = null;
@@ -43,7 +44,8 @@ export class Condition {
     if (this.methods.length > 0 && !this.hasMethod(request.method())) return false;
     const path = this.path;
     if (path != null && !path.matches(request.path())) return false;
-    return this.hasHeaders(request) && this.hasMetadata(request) && this.hasOthers(request, resolved, seed);
+    if (!this.hasParameters(request) || !this.hasHeaders(request)) return false;
+    return this.hasMetadata(request) && this.hasOthers(request, resolved, seed);
   }
 
   private hasMethod(method: View): bool {
@@ -52,6 +54,14 @@ export class Condition {
       if (method.equals(unchecked(methods[i]))) return true;
     }
     return false;
+  }
+
+  private hasParameters(request: RequestView): bool {
+    const parameters = this.parameters;
+    for (let i = 0; i < parameters.length; i++) {
+      if (!unchecked(parameters[i]).holds(request)) return false;
+    }
+    return true;
   }
 
   private hasHeaders(request: RequestView): bool {
@@ -130,6 +140,23 @@ export class HeaderMatch {
     if (match == null) return ((found || this.missingIsEmpty) == this.present) != this.invert;
     if (!found) return this.missingIsEmpty && match.matches(NOTHING) != this.invert;
     return match.matches(value) != this.invert;
+  }
+}
+
+/** `envoy.config.route.v3.QueryParameterMatcher`; of several parameters of the name the first one counts. */
+@final
+export class ParameterMatch {
+  /** Without `match` the parameter must be there, or not be there where `present` is false. */
+  constructor(
+    readonly name: Bytes,
+    readonly match: TextMatch | null,
+    readonly present: bool,
+  ) {}
+
+  holds(request: RequestView): bool {
+    const found = request.parameter(this.name, text);
+    const match = this.match;
+    return match == null ? found == this.present : found && match.matches(text);
   }
 }
 

@@ -40,6 +40,9 @@ export abstract class RequestView {
   /** The path without query and fragment. */
   abstract path(): View;
 
+  /** The first query parameter of the name, as it was sent. */
+  abstract parameter(name: Bytes, out: View): bool;
+
   abstract method(): View;
 
   /** The request's dynamic metadata, a serialized `envoy.config.core.v3.Metadata`. */

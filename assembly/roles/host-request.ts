@@ -3,6 +3,7 @@ import { Bytes, NOTHING, View } from "../bytes";
 import { ViewList } from "../view-list";
 import { readLines } from "../wire/header-pairs";
 import { Plan } from "../decide/plan";
+import { findQueryParameter } from "../decide/hash-policy";
 import { HeaderName, RequestView } from "../decide/request-view";
 import { Host, LogLevel } from "../host/host";
 import { SUFFIX_LENGTH, SettingsId } from "../settings/settings-id";
@@ -92,6 +93,11 @@ export class HostRequest extends RequestView {
       if (this.host.requestHeader(PATH_HEADER, this.lentPath)) this.cutPath();
     }
     return this.pathOnly;
+  }
+
+  parameter(name: Bytes, out: View): bool {
+    this.path();
+    return findQueryParameter(this.lentPath, name, out);
   }
 
   method(): View {

@@ -4,6 +4,7 @@ import {
   Fraction,
   HeaderMatch,
   MetadataMatch,
+  ParameterMatch,
   ValueMatch,
   ValueMatchKind,
   Wanted,
@@ -29,6 +30,7 @@ export function readCondition(fields: Fields, depth: i32 = 0): Condition {
   const path = fields.object("path");
   if (path != null) condition.path = readTextMatch(path);
   condition.headers = readHeaderMatches(fields, "headers");
+  condition.parameters = readParameterMatches(fields);
   condition.metadata = readMetadataMatches(fields);
   readOthers(fields, condition, depth + 1);
   fields.finish();
@@ -83,21 +85,37 @@ export function readHeaderMatches(fields: Fields, list: string): StaticArray<Hea
 }
 
 function readHeader(fields: Fields): HeaderMatch {
-  const name = new HeaderName(fields.requiredText("name"));
-  const text = fields.object("string_match");
-  const match: TextMatch | null = text != null ? readTextMatch(text) : null;
-  const hasPresent = fields.has("present_match");
-  const present = !hasPresent || fields.flag("present_match");
-  if (hasPresent && text != null) fields.note("present_match", "one of string_match, present_match", "both");
   const result = new HeaderMatch(
-    name,
-    match,
-    present,
+    new HeaderName(fields.requiredText("name")),
+    readStringMatch(fields),
+    readPresent(fields),
     fields.flag("invert_match"),
     fields.flag("treat_missing_header_as_empty"),
   );
   fields.finish();
   return result;
+}
+
+function readParameterMatches(fields: Fields): StaticArray<ParameterMatch> {
+  const items = fields.list("query_parameters");
+  const matches = new StaticArray<ParameterMatch>(items.length);
+  for (let i = 0; i < items.length; i++) {
+    const item = fields.element("query_parameters", i, items[i]);
+    matches[i] = new ParameterMatch(encode(item.requiredText("name")), readStringMatch(item), readPresent(item));
+    item.finish();
+  }
+  return matches;
+}
+
+function readStringMatch(fields: Fields): TextMatch | null {
+  const text = fields.object("string_match");
+  return text != null ? readTextMatch(text) : null;
+}
+
+function readPresent(fields: Fields): bool {
+  if (!fields.has("present_match")) return true;
+  if (fields.has("string_match")) fields.note("present_match", "one of string_match, present_match", "both");
+  return fields.flag("present_match");
 }
 
 function readMetadataMatches(fields: Fields): StaticArray<MetadataMatch> {

@@ -336,6 +336,8 @@ describe.each(versions)("Envoy %s: RouteTemplate", (version) => {
       { path: "/yes" },
       { path_separated_prefix: "/yes" },
       { prefix: "/", headers: [{ name: ":path", string_match: { prefix: "/yes" } }] },
+      { prefix: "/", headers: [{ name: ":path", prefix_match: "/yes" }] },
+      { prefix: "/", query_parameters: [{ name: "q", string_match: { exact: "yes" } }] },
       { prefix: "/YES", case_sensitive: false },
       { path: "/Yes", case_sensitive: false },
       { path_separated_prefix: "/yeS", case_sensitive: false },
@@ -353,7 +355,7 @@ describe.each(versions)("Envoy %s: RouteTemplate", (version) => {
   test("a match that only Envoy can evaluate must hold, too", async () => {
     for (const match of [
       { safe_regex: { regex: "/yes.*" } },
-      { prefix: "/", query_parameters: [{ name: "q", string_match: { exact: "yes" } }] },
+      { prefix: "/", query_parameters: [{ name: "q", string_match: { safe_regex: { regex: "yes" } } }] },
     ]) {
       const levels = { routes: [route({ cluster: "api" }, [template({ match, route: { cluster: "other" } })])] };
       const [yes, no] = await run(version, levels, [{ path: "/yes?q=yes" }, { path: "/no" }]);

@@ -116,6 +116,8 @@ export function holds(condition: Json, resolved: boolean, request: ModelRequest)
         return textMatches(wanted as Json, request.path.split(/[?#]/)[0] ?? "");
       case "headers":
         return (wanted as Json[]).every((one) => headerHolds(one, request));
+      case "query_parameters":
+        return (wanted as Json[]).every((one) => parameterHolds(one, request.path));
       case "metadata":
         return (wanted as Json[]).every((one) => metadataHolds(one, request));
       case "fraction": {
@@ -153,7 +155,17 @@ function headerHolds(matcher: Json, request: ModelRequest): boolean {
   return values.length > 0 && values.some((value) => textMatches(match, value)) !== invert;
 }
 
-function metadataHolds(matcher: Json, request: ModelRequest): boolean {
+/** Of several parameters of a name the first one counts. */
+export function parameterHolds(matcher: Json, path: string): boolean {
+  const [, query = ""] = /\?(.*)$/.exec(path) ?? [];
+  const parameters = query === "" ? [] : query.split("&").map((text) => /^([^=]*)=?(.*)$/.exec(text) ?? []);
+  const value = parameters.find(([, name]) => name === matcher["name"])?.[2];
+  const match = matcher["string_match"] as Json | undefined;
+  if (match === undefined) return (value !== undefined) === (matcher["present_match"] ?? true);
+  return value !== undefined && textMatches(match, value);
+}
+
+export function metadataHolds(matcher: Json, request: ModelRequest): boolean {
   const found = lookUp(request, matcher["namespace"] as string, matcher["path"] as string[]);
   return valueMatches(matcher["value"] as Json, found) !== (matcher["invert"] === true);
 }

@@ -19,7 +19,7 @@ const some = <T>(make: () => T, most = 2): T[] => Array.from({ length: 1 + below
 
 const HEADERS = ["x-a", "x-b", "x-tenant"];
 const WORDS = ["gold", "Gold", "go", "old", "a,b", "silver"];
-const PATHS = ["/", "/api", "/api/v1", "/web?x=/api", "/a#frag"];
+const PATHS = ["/", "/api", "/api/v1", "/web?x=/api", "/a#frag", "/api?q=gold&q=go", "/?Q=1&q&x=old"];
 
 function textMatch(words: readonly string[], canFold: boolean): JsonObject {
   const fold = canFold && chance(3) ? { ignore_case: true } : {};
@@ -34,6 +34,11 @@ function headerMatcher(): JsonObject {
     ...(chance(3) ? { invert_match: true } : {}),
     ...(chance(3) ? { treat_missing_header_as_empty: true } : {}),
   };
+}
+
+function parameterMatcher(): JsonObject {
+  const match = chance(3) ? (chance(2) ? {} : { present_match: chance(2) }) : { string_match: textMatch(WORDS, true) };
+  return { name: pick(["q", "x", "Q", "y"]), ...match };
 }
 
 function metadataMatcher(): JsonObject {
@@ -53,6 +58,7 @@ function condition(depth = 0): JsonObject {
   if (chance(4)) parts["methods"] = some(() => pick(["GET", "POST"]));
   if (chance(4)) parts["path"] = textMatch(["/", "/api", "/web", "v1", "/a"], false);
   if (chance(3)) parts["headers"] = some(headerMatcher);
+  if (chance(4)) parts["query_parameters"] = some(parameterMatcher);
   if (chance(3)) parts["metadata"] = some(metadataMatcher);
   if (chance(4))
     parts["fraction"] = { numerator: below(120), denominator: pick(["HUNDRED", "TEN_THOUSAND", "MILLION"]) };

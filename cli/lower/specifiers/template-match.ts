@@ -12,6 +12,10 @@ export interface MatchCondition {
 const TEXT_KINDS = ["exact", "prefix", "suffix", "contains"];
 /** Fields whose value does not change which requests match. */
 const NEUTRAL = ["case_sensitive"];
+/** What Envoy takes for a gRPC request. */
+const GRPC: readonly Message[] = [{ exact: "application/grpc" }, { prefix: "application/grpc+" }].map((text) => ({
+  headers: [{ name: "content-type", string_match: text }],
+}));
 
 /** Where matching cuts a path at ";", which the module does not. */
 export function ignoresParameters(config: Cursor): boolean {
@@ -28,51 +32,72 @@ export function pathConditions(condition: Cursor | undefined): Cursor[] {
 
 /** What a module can evaluate of an `envoy.config.route.v3.RouteMatch`; `cutsPath`: not the path. */
 export function matchCondition(match: Cursor, cutsPath: boolean): MatchCondition {
-  const result: MatchCondition = { condition: {}, incomplete: false };
+  const condition: Message = {};
+  /** Of each list, one must hold. */
+  const choices: Message[][] = [];
+  let incomplete = false;
   for (const { key, value } of match.entries()) {
     const field = snakeCase(key);
-    if (field === "headers") addHeaders(value, result);
-    else if ((cutsPath || !addPath(field, value, match, result)) && !NEUTRAL.includes(field)) result.incomplete = true;
+    const read = READERS[field];
+    if (field in PATHS) {
+      const paths = cutsPath ? undefined : pathMatches(field, value, match);
+      if (paths === undefined) incomplete = true;
+      else if (paths.length === 1) condition["path"] = paths[0] ?? {};
+      else if (paths.length > 1) choices.push(paths.map((path) => ({ path })));
+    } else if (field === "grpc") choices.push([...GRPC]);
+    else if (read !== undefined) {
+      const matchers = value.items().map(read);
+      const known = matchers.filter((matcher) => matcher !== undefined);
+      if (known.length > 0) condition[CONDITIONS[field] ?? field] = known;
+      if (known.length < matchers.length) incomplete = true;
+    } else if (!NEUTRAL.includes(field)) incomplete = true;
   }
-  return result;
+  const anyOf = choices.reduce<Message[]>(
+    (all, one) => all.flatMap((left) => one.map((right) => ({ ...left, ...right }))),
+    [{}],
+  );
+  return { condition: choices.length === 0 ? condition : { ...condition, any_of: anyOf }, incomplete };
 }
 
-function addPath(field: string, value: Cursor, match: Cursor, result: MatchCondition): boolean {
+type Texts = (text: string) => Message[];
+
+/** The paths that each kind of match is for; "" as a prefix is for all. */
+const PATHS: Readonly<Record<string, Texts>> = {
+  path: (exact) => [{ exact }],
+  prefix: (prefix) => (prefix === "" ? [] : [{ prefix }]),
+  path_separated_prefix: (text) => [{ exact: text }, { prefix: `${text}/` }],
+};
+
+function pathMatches(field: string, value: Cursor, match: Cursor): Message[] | undefined {
   const text = value.string();
-  if (text === undefined || !["prefix", "path", "path_separated_prefix"].includes(field)) return false;
-  const anyCase: Message = match.field("case_sensitive")?.bool() === false ? { ignore_case: true } : {};
-  if (field === "path") result.condition["path"] = { exact: text, ...anyCase };
-  else if (field === "path_separated_prefix") {
-    const paths: Message[] = [{ exact: text }, { prefix: `${text}/` }];
-    result.condition["any_of"] = paths.map((path) => ({ path: { ...path, ...anyCase } }));
-  } else if (text !== "") result.condition["path"] = { prefix: text, ...anyCase };
-  return true;
+  if (text === undefined) return undefined;
+  const anyCase = match.field("case_sensitive")?.bool() === false ? { ignore_case: true } : {};
+  return PATHS[field]?.(text).map((path) => ({ ...path, ...anyCase }));
 }
 
-function addHeaders(list: Cursor, result: MatchCondition): void {
-  const matchers: Message[] = [];
-  for (const item of list.items()) {
-    const matcher = headerMatcher(item);
-    if (matcher === undefined) result.incomplete = true;
-    else matchers.push(matcher);
-  }
-  if (matchers.length > 0) result.condition["headers"] = matchers;
-}
+type Reader = (item: Cursor) => Message | undefined;
 
-/** The matcher as conditions have it; undefined for kinds that they lack. */
-function headerMatcher(item: Cursor): Message | undefined {
+/** Matchers as conditions have them; undefined for kinds that they lack. */
+const READERS: Readonly<Record<string, Reader>> = {
+  headers: (item) => matcherOf(item, ["name", "present_match", "invert_match", "treat_missing_header_as_empty"]),
+  query_parameters: (item) => matcherOf(item, ["name", "present_match"]),
+  dynamic_metadata: metadataMatcher,
+};
+const CONDITIONS: Readonly<Record<string, string>> = { dynamic_metadata: "metadata" };
+
+/** `same`: fields that a condition has, too. */
+function matcherOf(item: Cursor, same: readonly string[]): Message | undefined {
   const matcher: Message = {};
   for (const { key, value } of item.entries()) {
     const field = snakeCase(key);
-    const json = value.json();
-    if (json === null) continue;
-    if (["name", "present_match", "invert_match", "treat_missing_header_as_empty"].includes(field)) {
-      matcher[field] = json;
-    } else if (field === "string_match") {
+    const kind = /^(\w+)_match$/.exec(field)?.[1] ?? "";
+    if (same.includes(field)) matcher[field] = value.json();
+    else if (field === "string_match") {
       const text = textMatch(value);
       if (text === undefined) return undefined;
       matcher[field] = text;
-    } else return undefined;
+    } else if (TEXT_KINDS.includes(kind)) matcher["string_match"] = { [kind]: value.json() };
+    else return undefined;
   }
   return matcher;
 }
@@ -86,3 +111,17 @@ function textMatch(cursor: Cursor): Message | undefined {
   }
   return match;
 }
+
+function metadataMatcher(item: Cursor): Message | undefined {
+  const wanted = item.field("value");
+  const [entry, ...more] = wanted?.entries() ?? [];
+  const kind = entry === undefined ? "" : snakeCase(entry.key);
+  if (entry === undefined || more.length > 0 || !VALUE_KINDS.includes(kind)) return undefined;
+  const value = kind === "string_match" ? textMatch(entry.value) : entry.value.json();
+  const path = item.list("path").map((step) => step.field("key")?.json() ?? "");
+  if (value === undefined || value === null) return undefined;
+  const invert = item.field("invert")?.bool() === true ? { invert: true } : {};
+  return { namespace: item.field("filter")?.json() ?? "", path, value: { [kind]: value }, ...invert };
+}
+
+const VALUE_KINDS = ["string_match", "bool_match", "double_match"];

@@ -3,7 +3,7 @@ import type { Cursor } from "../../yaml/cursor.js";
 import type { Configured } from "./configured.js";
 
 const EVALUATED =
-  "match by path, prefix, path_separated_prefix and by headers with present_match or a string_match that is no safe_regex";
+  "match by path, prefix, path_separated_prefix, query_parameters, headers and dynamic_metadata, without safe_regex and range_match";
 
 /**
  * Findings for templates whose match only the proxy can evaluate, in one specifier chain in the order in which it runs.

@@ -49,6 +49,7 @@ export function templateMatch(random: Random): Config {
     ...(random.chance(0.25) && { headers: headerMatchers(random) }),
     ...(random.chance(0.2) && { query_parameters: parameterMatchers(random) }),
     ...(random.chance(0.05) && { grpc: {} }),
+    ...(random.chance(0.1) && { dynamic_metadata: [nativeMetadataMatcher(random)] }),
   };
 }
 
@@ -78,9 +79,14 @@ function headerComparison(random: Random): Config {
 
 export function parameterMatchers(random: Random): Config[] {
   const compare = random.chance(0.3)
-    ? { present_match: true }
+    ? { present_match: random.chance(0.7) }
     : { string_match: textMatch(random, ["yes", "no", "Yes", "y"]) };
   return [{ name: random.pick(["q", "q", "x", "y"]), ...compare }];
+}
+
+function nativeMetadataMatcher(random: Random): Config {
+  const { namespace: filter, path, value, ...rest } = metadataMatcher(random);
+  return { filter, path: (path as string[]).map((key) => ({ key })), value, ...rest };
 }
 
 /** A `when`. */
@@ -92,6 +98,7 @@ export function condition(random: Random, depth = 0): Config {
     ...(random.chance(0.15) && { methods: [random.pick(["GET", "DELETE"])] }),
     ...(random.chance(0.25) && { path: textMatch(random, ["/r1", "/api", "/r", "v1", "/r2/api"]) }),
     ...(random.chance(0.25) && { headers: some(() => conditionHeader(random)) }),
+    ...(random.chance(0.12) && { query_parameters: parameterMatchers(random) }),
     ...(random.chance(0.2) && { metadata: some(() => metadataMatcher(random)) }),
     ...(random.chance(0.12) && { fraction: { numerator: random.pick([0, 50, 100]) } }),
     ...(depth < 2 && random.chance(0.15) && { any_of: some(() => condition(random, depth + 1)) }),
@@ -113,7 +120,7 @@ function metadataMatcher(random: Random): Config {
     () => ({ string_match: textMatch(random, WORDS) }),
     () => ({ bool_match: random.chance(0.5) }),
     () => ({ double_match: random.chance(0.5) ? { exact: random.below(3) } : { range: { start: 0, end: 2 } } }),
-    () => ({ present_match: random.chance(0.5) }),
+    () => ({ present_match: true }),
   ])();
   const path = random.pick([["tier"], ["n"], ["flag"], ["deep", "tier"], ["deep"], ["absent", "x"]]);
   return { namespace: "app", path, value, ...(random.chance(0.3) && { invert: true }) };

@@ -1,18 +1,26 @@
 // What an `envoy.config.route.v3.RouteMatch` means, as far as the generated ones go.
 
-import { textMatches, type ModelRequest } from "../../module/route-specifiers.model.js";
+import { metadataHolds, parameterHolds, textMatches, type ModelRequest } from "../../module/route-specifiers.model.js";
 import type { Config } from "../../support/case.js";
 
 /** Whether a request is one that a native match is for. */
 export function matchHolds(match: Config, request: ModelRequest): boolean {
   const headers = (match["headers"] ?? []) as Config[];
   const parameters = (match["query_parameters"] ?? []) as Config[];
+  const metadata = (match["dynamic_metadata"] ?? []) as Config[];
   return (
     pathHolds(match, pathOf(request)) &&
     headers.every((one) => headerHolds(one, request)) &&
     parameters.every((one) => parameterHolds(one, request.path)) &&
+    metadata.every((one) => metadataHolds(asCondition(one), request)) &&
     (match["grpc"] === undefined || isGrpc(request))
   );
+}
+
+/** A native metadata matcher, with the names that conditions have. */
+function asCondition({ filter, path, value, invert }: Config): Config {
+  const keys = (path as { key: string }[]).map(({ key }) => key);
+  return { namespace: filter, path: keys, value, ...(invert !== undefined && { invert }) };
 }
 
 /** The path without its query. */
@@ -76,18 +84,6 @@ function stringHolds(match: Config, value: string): boolean {
 
 function regexHolds(regex: Config, value: string): boolean {
   return new RegExp(`^(?:${regex["regex"] as string})$`).test(value);
-}
-
-/** Of several parameters of a name the first one counts. */
-function parameterHolds(matcher: Config, path: string): boolean {
-  const query = path.split("?").slice(1).join("?");
-  const found = query
-    .split("&")
-    .map((text) => text.split("="))
-    .find(([name]) => name === matcher["name"] && query !== "");
-  const text = matcher["string_match"] as Config | undefined;
-  if (text !== undefined) return found !== undefined && stringHolds(text, found.slice(1).join("="));
-  return (found !== undefined) === (matcher["present_match"] ?? true);
 }
 
 /** Whether Envoy takes it for a gRPC request. */

@@ -8,6 +8,7 @@ import { HeaderMatcher } from "./HeaderMatcher";
 import { PathMatcher } from "./PathMatcher";
 import { MetadataMatcher } from "./MetadataMatcher";
 import { FractionalPercent } from "./FractionalPercent";
+import { QueryParameterMatcher } from "./QueryParameterMatcher";
 
 export class Condition {
   static encode(message: Condition, writer: Writer): void {
@@ -74,6 +75,14 @@ export class Condition {
       Condition.encode(not, writer);
       writer.ldelim();
     }
+
+    const queryParameters = message.queryParameters;
+    for (let i: i32 = 0; i < queryParameters.length; ++i) {
+      writer.uint32(74);
+      writer.fork();
+      QueryParameterMatcher.encode(queryParameters[i], writer);
+      writer.ldelim();
+    }
   }
 
   static decode(reader: Reader, length: i32): Condition {
@@ -117,6 +126,12 @@ export class Condition {
           message.not = Condition.decode(reader, reader.uint32());
           break;
 
+        case 9:
+          message.queryParameters.push(
+            QueryParameterMatcher.decode(reader, reader.uint32())
+          );
+          break;
+
         default:
           reader.skipType(tag & 7);
           break;
@@ -134,6 +149,7 @@ export class Condition {
   fraction: FractionalPercent | null;
   anyOf: Array<Condition>;
   not: Condition | null;
+  queryParameters: Array<QueryParameterMatcher>;
 
   constructor(
     routeResolved: BoolValue | null = null,
@@ -143,7 +159,8 @@ export class Condition {
     metadata: Array<MetadataMatcher> = [],
     fraction: FractionalPercent | null = null,
     anyOf: Array<Condition> = [],
-    not: Condition | null = null
+    not: Condition | null = null,
+    queryParameters: Array<QueryParameterMatcher> = []
   ) {
     this.routeResolved = routeResolved;
     this.headers = headers;
@@ -153,5 +170,6 @@ export class Condition {
     this.fraction = fraction;
     this.anyOf = anyOf;
     this.not = not;
+    this.queryParameters = queryParameters;
   }
 }

@@ -18,7 +18,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file attempt_router/v1/route_specifiers.proto.
  */
 export const file_attempt_router_v1_route_specifiers: GenFile = /*@__PURE__*/
-  fileDesc("CihhdHRlbXB0X3JvdXRlci92MS9yb3V0ZV9zcGVjaWZpZXJzLnByb3RvEhFhdHRlbXB0X3JvdXRlci52MSKtBQoNUm91dGVPdmVycmlkZRIqCgR3aGVuGAEgASgLMhwuYXR0ZW1wdF9yb3V0ZXIudjEuQ29uZGl0aW9uEg0KBWZpbmFsGAIgASgIEg8KB2NsdXN0ZXIYAyABKAkSPQoRd2VpZ2h0ZWRfY2x1c3RlcnMYBCADKAsyIi5hdHRlbXB0X3JvdXRlci52MS5XZWlnaHRlZENsdXN0ZXISFgoOY2x1c3Rlcl9oZWFkZXIYBSABKAkSOAoQY2x1c3Rlcl9tZXRhZGF0YRgGIAEoCzIeLmF0dGVtcHRfcm91dGVyLnYxLk1ldGFkYXRhS2V5EmQKD3ByaW9yaXR5X2dyb3VwcxgHIAMoCzJLLmVudm95LmV4dGVuc2lvbnMucm91dGVyLmNsdXN0ZXJfc3BlY2lmaWVycy5wcmlvcml0eV9ncm91cC52My5Qcmlvcml0eUdyb3VwEiMKG292ZXJyaWRlX21ldGFkYXRhX25hbWVzcGFjZRgIIAEoCRIqCgd0aW1lb3V0GAkgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjQKDHJldHJ5X3BvbGljeRgKIAEoCzIeLmF0dGVtcHRfcm91dGVyLnYxLlJldHJ5UG9saWN5EkQKFnJlcXVlc3RfaGVhZGVyc190b19hZGQYCyADKAsyJC5hdHRlbXB0X3JvdXRlci52MS5IZWFkZXJWYWx1ZU9wdGlvbhIhChlyZXF1ZXN0X2hlYWRlcnNfdG9fcmVtb3ZlGAwgAygJEkUKF3Jlc3BvbnNlX2hlYWRlcnNfdG9fYWRkGA0gAygLMiQuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyVmFsdWVPcHRpb24SIgoacmVzcG9uc2VfaGVhZGVyc190b19yZW1vdmUYDiADKAki5gEKDVJvdXRlVGVtcGxhdGUSKgoEd2hlbhgBIAEoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhINCgVmaW5hbBgCIAEoCBI8Cgl0ZW1wbGF0ZXMYAyADKAsyKS5hdHRlbXB0X3JvdXRlci52MS5Sb3V0ZVRlbXBsYXRlLlRlbXBsYXRlEhMKC3RlbXBsYXRlX2lkGAQgASgJGkcKCFRlbXBsYXRlEhMKC3RlbXBsYXRlX2lkGAEgASgJEiYKBXJvdXRlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJGCglEcm9wUm91dGUSKgoEd2hlbhgBIAEoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhINCgVmaW5hbBgCIAEoCCJ5CgVBdWRpdBIqCgR3aGVuGAEgASgLMhwuYXR0ZW1wdF9yb3V0ZXIudjEuQ29uZGl0aW9uEg0KBWZpbmFsGAIgASgIEgsKA2xvZxgDIAEoCBIPCgdjb3VudGVyGAQgASgJEhcKD3Jlc3BvbnNlX2hlYWRlchgFIAEoCSL4AgoJQ29uZGl0aW9uEjIKDnJvdXRlX3Jlc29sdmVkGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRIxCgdoZWFkZXJzGAIgAygLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyTWF0Y2hlchIsCgRwYXRoGAMgASgLMh4uYXR0ZW1wdF9yb3V0ZXIudjEuUGF0aE1hdGNoZXISDwoHbWV0aG9kcxgEIAMoCRI0CghtZXRhZGF0YRgFIAMoCzIiLmF0dGVtcHRfcm91dGVyLnYxLk1ldGFkYXRhTWF0Y2hlchI2CghmcmFjdGlvbhgGIAEoCzIkLmF0dGVtcHRfcm91dGVyLnYxLkZyYWN0aW9uYWxQZXJjZW50EiwKBmFueV9vZhgHIAMoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhIpCgNub3QYCCABKAsyHC5hdHRlbXB0X3JvdXRlci52MS5Db25kaXRpb24ifgoNU3RyaW5nTWF0Y2hlchIPCgVleGFjdBgBIAEoCUgAEhAKBnByZWZpeBgCIAEoCUgAEhAKBnN1ZmZpeBgDIAEoCUgAEhIKCGNvbnRhaW5zGAQgASgJSAASEwoLaWdub3JlX2Nhc2UYBSABKAhCDwoNbWF0Y2hfcGF0dGVybiJ8CgtQYXRoTWF0Y2hlchIPCgVleGFjdBgBIAEoCUgAEhAKBnByZWZpeBgCIAEoCUgAEhAKBnN1ZmZpeBgDIAEoCUgAEhIKCGNvbnRhaW5zGAQgASgJSAASEwoLaWdub3JlX2Nhc2UYBSABKAhCDwoNbWF0Y2hfcGF0dGVybiLHAQoNSGVhZGVyTWF0Y2hlchIMCgRuYW1lGAEgASgJEjgKDHN0cmluZ19tYXRjaBgCIAEoCzIgLmF0dGVtcHRfcm91dGVyLnYxLlN0cmluZ01hdGNoZXJIABIXCg1wcmVzZW50X21hdGNoGAMgASgISAASFAoMaW52ZXJ0X21hdGNoGAQgASgIEiUKHXRyZWF0X21pc3NpbmdfaGVhZGVyX2FzX2VtcHR5GAUgASgIQhgKFmhlYWRlcl9tYXRjaF9zcGVjaWZpZXIicgoPTWV0YWRhdGFNYXRjaGVyEhEKCW5hbWVzcGFjZRgBIAEoCRIMCgRwYXRoGAIgAygJEi4KBXZhbHVlGAMgASgLMh8uYXR0ZW1wdF9yb3V0ZXIudjEuVmFsdWVNYXRjaGVyEg4KBmludmVydBgEIAEoCCLCAQoMVmFsdWVNYXRjaGVyEjgKDHN0cmluZ19tYXRjaBgBIAEoCzIgLmF0dGVtcHRfcm91dGVyLnYxLlN0cmluZ01hdGNoZXJIABIUCgpib29sX21hdGNoGAIgASgISAASOAoMZG91YmxlX21hdGNoGAMgASgLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuRG91YmxlTWF0Y2hlckgAEhcKDXByZXNlbnRfbWF0Y2gYBCABKAhIAEIPCg1tYXRjaF9wYXR0ZXJuImIKDURvdWJsZU1hdGNoZXISDwoFZXhhY3QYASABKAFIABIvCgVyYW5nZRgCIAEoCzIeLmF0dGVtcHRfcm91dGVyLnYxLkRvdWJsZVJhbmdlSABCDwoNbWF0Y2hfcGF0dGVybiIpCgtEb3VibGVSYW5nZRINCgVzdGFydBgBIAEoARILCgNlbmQYAiABKAEisAEKEUZyYWN0aW9uYWxQZXJjZW50EhEKCW51bWVyYXRvchgBIAEoDRJJCgtkZW5vbWluYXRvchgCIAEoDjI0LmF0dGVtcHRfcm91dGVyLnYxLkZyYWN0aW9uYWxQZXJjZW50LkRlbm9taW5hdG9yVHlwZSI9Cg9EZW5vbWluYXRvclR5cGUSCwoHSFVORFJFRBAAEhAKDFRFTl9USE9VU0FORBABEgsKB01JTExJT04QAiIvCg9XZWlnaHRlZENsdXN0ZXISDAoEbmFtZRgBIAEoCRIOCgZ3ZWlnaHQYAiABKA0iLgoLTWV0YWRhdGFLZXkSEQoJbmFtZXNwYWNlGAEgASgJEgwKBHBhdGgYAiADKAkipgEKC1JldHJ5UG9saWN5EhAKCHJldHJ5X29uGAEgASgJEjEKC251bV9yZXRyaWVzGAIgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlEjIKD3Blcl90cnlfdGltZW91dBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIeChZyZXRyaWFibGVfc3RhdHVzX2NvZGVzGAQgAygNIt0CChFIZWFkZXJWYWx1ZU9wdGlvbhJACgZoZWFkZXIYASABKAsyMC5hdHRlbXB0X3JvdXRlci52MS5IZWFkZXJWYWx1ZU9wdGlvbi5IZWFkZXJWYWx1ZRJICg1hcHBlbmRfYWN0aW9uGAIgASgOMjEuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyVmFsdWVPcHRpb24uQXBwZW5kQWN0aW9uEhgKEGtlZXBfZW1wdHlfdmFsdWUYAyABKAgaKQoLSGVhZGVyVmFsdWUSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJIncKDEFwcGVuZEFjdGlvbhIbChdBUFBFTkRfSUZfRVhJU1RTX09SX0FERBAAEhEKDUFERF9JRl9BQlNFTlQQARIeChpPVkVSV1JJVEVfSUZfRVhJU1RTX09SX0FERBACEhcKE09WRVJXUklURV9JRl9FWElTVFMQAyLsAgoPUm91dGVTcGVjaWZpZXJzEkkKE3JvdXRlX2NvbmZpZ3VyYXRpb24YASADKAsyLC5hdHRlbXB0X3JvdXRlci52MS5Sb3V0ZVNwZWNpZmllcnMuU3BlY2lmaWVyEkIKDHZpcnR1YWxfaG9zdBgCIAMoCzIsLmF0dGVtcHRfcm91dGVyLnYxLlJvdXRlU3BlY2lmaWVycy5TcGVjaWZpZXISOwoFcm91dGUYAyADKAsyLC5hdHRlbXB0X3JvdXRlci52MS5Sb3V0ZVNwZWNpZmllcnMuU3BlY2lmaWVyEjQKCHJlc29sdmVkGAQgASgLMiIuYXR0ZW1wdF9yb3V0ZXIudjEuQ29uZmlndXJlZFJvdXRlEg0KBXNsb3RzGAUgASgNGkgKCVNwZWNpZmllchIMCgRuYW1lGAEgASgJEi0KDHR5cGVkX2NvbmZpZxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QivgEKD0NvbmZpZ3VyZWRSb3V0ZRIMCgRuYW1lGAEgASgJEgsKA3BpbhgCIAEoCRIQCghub19lbnRyeRgDIAEoCBIPCgdjbHVzdGVyGAQgASgJEikKCHNldHRpbmdzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgVtYXRjaBgGIAEoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhIVCg1wcm94eV9tYXRjaGVzGAcgASgIYgZwcm90bzM", [file_envoy_extensions_router_cluster_specifiers_priority_group_v3_priority_group, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_wrappers]);
+  fileDesc("CihhdHRlbXB0X3JvdXRlci92MS9yb3V0ZV9zcGVjaWZpZXJzLnByb3RvEhFhdHRlbXB0X3JvdXRlci52MSKtBQoNUm91dGVPdmVycmlkZRIqCgR3aGVuGAEgASgLMhwuYXR0ZW1wdF9yb3V0ZXIudjEuQ29uZGl0aW9uEg0KBWZpbmFsGAIgASgIEg8KB2NsdXN0ZXIYAyABKAkSPQoRd2VpZ2h0ZWRfY2x1c3RlcnMYBCADKAsyIi5hdHRlbXB0X3JvdXRlci52MS5XZWlnaHRlZENsdXN0ZXISFgoOY2x1c3Rlcl9oZWFkZXIYBSABKAkSOAoQY2x1c3Rlcl9tZXRhZGF0YRgGIAEoCzIeLmF0dGVtcHRfcm91dGVyLnYxLk1ldGFkYXRhS2V5EmQKD3ByaW9yaXR5X2dyb3VwcxgHIAMoCzJLLmVudm95LmV4dGVuc2lvbnMucm91dGVyLmNsdXN0ZXJfc3BlY2lmaWVycy5wcmlvcml0eV9ncm91cC52My5Qcmlvcml0eUdyb3VwEiMKG292ZXJyaWRlX21ldGFkYXRhX25hbWVzcGFjZRgIIAEoCRIqCgd0aW1lb3V0GAkgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjQKDHJldHJ5X3BvbGljeRgKIAEoCzIeLmF0dGVtcHRfcm91dGVyLnYxLlJldHJ5UG9saWN5EkQKFnJlcXVlc3RfaGVhZGVyc190b19hZGQYCyADKAsyJC5hdHRlbXB0X3JvdXRlci52MS5IZWFkZXJWYWx1ZU9wdGlvbhIhChlyZXF1ZXN0X2hlYWRlcnNfdG9fcmVtb3ZlGAwgAygJEkUKF3Jlc3BvbnNlX2hlYWRlcnNfdG9fYWRkGA0gAygLMiQuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyVmFsdWVPcHRpb24SIgoacmVzcG9uc2VfaGVhZGVyc190b19yZW1vdmUYDiADKAki5gEKDVJvdXRlVGVtcGxhdGUSKgoEd2hlbhgBIAEoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhINCgVmaW5hbBgCIAEoCBI8Cgl0ZW1wbGF0ZXMYAyADKAsyKS5hdHRlbXB0X3JvdXRlci52MS5Sb3V0ZVRlbXBsYXRlLlRlbXBsYXRlEhMKC3RlbXBsYXRlX2lkGAQgASgJGkcKCFRlbXBsYXRlEhMKC3RlbXBsYXRlX2lkGAEgASgJEiYKBXJvdXRlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJGCglEcm9wUm91dGUSKgoEd2hlbhgBIAEoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhINCgVmaW5hbBgCIAEoCCJ5CgVBdWRpdBIqCgR3aGVuGAEgASgLMhwuYXR0ZW1wdF9yb3V0ZXIudjEuQ29uZGl0aW9uEg0KBWZpbmFsGAIgASgIEgsKA2xvZxgDIAEoCBIPCgdjb3VudGVyGAQgASgJEhcKD3Jlc3BvbnNlX2hlYWRlchgFIAEoCSK8AwoJQ29uZGl0aW9uEjIKDnJvdXRlX3Jlc29sdmVkGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRIxCgdoZWFkZXJzGAIgAygLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyTWF0Y2hlchIsCgRwYXRoGAMgASgLMh4uYXR0ZW1wdF9yb3V0ZXIudjEuUGF0aE1hdGNoZXISDwoHbWV0aG9kcxgEIAMoCRI0CghtZXRhZGF0YRgFIAMoCzIiLmF0dGVtcHRfcm91dGVyLnYxLk1ldGFkYXRhTWF0Y2hlchI2CghmcmFjdGlvbhgGIAEoCzIkLmF0dGVtcHRfcm91dGVyLnYxLkZyYWN0aW9uYWxQZXJjZW50EiwKBmFueV9vZhgHIAMoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhIpCgNub3QYCCABKAsyHC5hdHRlbXB0X3JvdXRlci52MS5Db25kaXRpb24SQgoQcXVlcnlfcGFyYW1ldGVycxgJIAMoCzIoLmF0dGVtcHRfcm91dGVyLnYxLlF1ZXJ5UGFyYW1ldGVyTWF0Y2hlciJ+Cg1TdHJpbmdNYXRjaGVyEg8KBWV4YWN0GAEgASgJSAASEAoGcHJlZml4GAIgASgJSAASEAoGc3VmZml4GAMgASgJSAASEgoIY29udGFpbnMYBCABKAlIABITCgtpZ25vcmVfY2FzZRgFIAEoCEIPCg1tYXRjaF9wYXR0ZXJuInwKC1BhdGhNYXRjaGVyEg8KBWV4YWN0GAEgASgJSAASEAoGcHJlZml4GAIgASgJSAASEAoGc3VmZml4GAMgASgJSAASEgoIY29udGFpbnMYBCABKAlIABITCgtpZ25vcmVfY2FzZRgFIAEoCEIPCg1tYXRjaF9wYXR0ZXJuIscBCg1IZWFkZXJNYXRjaGVyEgwKBG5hbWUYASABKAkSOAoMc3RyaW5nX21hdGNoGAIgASgLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuU3RyaW5nTWF0Y2hlckgAEhcKDXByZXNlbnRfbWF0Y2gYAyABKAhIABIUCgxpbnZlcnRfbWF0Y2gYBCABKAgSJQoddHJlYXRfbWlzc2luZ19oZWFkZXJfYXNfZW1wdHkYBSABKAhCGAoWaGVhZGVyX21hdGNoX3NwZWNpZmllciKbAQoVUXVlcnlQYXJhbWV0ZXJNYXRjaGVyEgwKBG5hbWUYASABKAkSOAoMc3RyaW5nX21hdGNoGAIgASgLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuU3RyaW5nTWF0Y2hlckgAEhcKDXByZXNlbnRfbWF0Y2gYAyABKAhIAEIhCh9xdWVyeV9wYXJhbWV0ZXJfbWF0Y2hfc3BlY2lmaWVyInIKD01ldGFkYXRhTWF0Y2hlchIRCgluYW1lc3BhY2UYASABKAkSDAoEcGF0aBgCIAMoCRIuCgV2YWx1ZRgDIAEoCzIfLmF0dGVtcHRfcm91dGVyLnYxLlZhbHVlTWF0Y2hlchIOCgZpbnZlcnQYBCABKAgiwgEKDFZhbHVlTWF0Y2hlchI4CgxzdHJpbmdfbWF0Y2gYASABKAsyIC5hdHRlbXB0X3JvdXRlci52MS5TdHJpbmdNYXRjaGVySAASFAoKYm9vbF9tYXRjaBgCIAEoCEgAEjgKDGRvdWJsZV9tYXRjaBgDIAEoCzIgLmF0dGVtcHRfcm91dGVyLnYxLkRvdWJsZU1hdGNoZXJIABIXCg1wcmVzZW50X21hdGNoGAQgASgISABCDwoNbWF0Y2hfcGF0dGVybiJiCg1Eb3VibGVNYXRjaGVyEg8KBWV4YWN0GAEgASgBSAASLwoFcmFuZ2UYAiABKAsyHi5hdHRlbXB0X3JvdXRlci52MS5Eb3VibGVSYW5nZUgAQg8KDW1hdGNoX3BhdHRlcm4iKQoLRG91YmxlUmFuZ2USDQoFc3RhcnQYASABKAESCwoDZW5kGAIgASgBIrABChFGcmFjdGlvbmFsUGVyY2VudBIRCgludW1lcmF0b3IYASABKA0SSQoLZGVub21pbmF0b3IYAiABKA4yNC5hdHRlbXB0X3JvdXRlci52MS5GcmFjdGlvbmFsUGVyY2VudC5EZW5vbWluYXRvclR5cGUiPQoPRGVub21pbmF0b3JUeXBlEgsKB0hVTkRSRUQQABIQCgxURU5fVEhPVVNBTkQQARILCgdNSUxMSU9OEAIiLwoPV2VpZ2h0ZWRDbHVzdGVyEgwKBG5hbWUYASABKAkSDgoGd2VpZ2h0GAIgASgNIi4KC01ldGFkYXRhS2V5EhEKCW5hbWVzcGFjZRgBIAEoCRIMCgRwYXRoGAIgAygJIqYBCgtSZXRyeVBvbGljeRIQCghyZXRyeV9vbhgBIAEoCRIxCgtudW1fcmV0cmllcxgCIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZRIyCg9wZXJfdHJ5X3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SHgoWcmV0cmlhYmxlX3N0YXR1c19jb2RlcxgEIAMoDSLdAgoRSGVhZGVyVmFsdWVPcHRpb24SQAoGaGVhZGVyGAEgASgLMjAuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyVmFsdWVPcHRpb24uSGVhZGVyVmFsdWUSSAoNYXBwZW5kX2FjdGlvbhgCIAEoDjIxLmF0dGVtcHRfcm91dGVyLnYxLkhlYWRlclZhbHVlT3B0aW9uLkFwcGVuZEFjdGlvbhIYChBrZWVwX2VtcHR5X3ZhbHVlGAMgASgIGikKC0hlYWRlclZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJ3CgxBcHBlbmRBY3Rpb24SGwoXQVBQRU5EX0lGX0VYSVNUU19PUl9BREQQABIRCg1BRERfSUZfQUJTRU5UEAESHgoaT1ZFUldSSVRFX0lGX0VYSVNUU19PUl9BREQQAhIXChNPVkVSV1JJVEVfSUZfRVhJU1RTEAMi7AIKD1JvdXRlU3BlY2lmaWVycxJJChNyb3V0ZV9jb25maWd1cmF0aW9uGAEgAygLMiwuYXR0ZW1wdF9yb3V0ZXIudjEuUm91dGVTcGVjaWZpZXJzLlNwZWNpZmllchJCCgx2aXJ0dWFsX2hvc3QYAiADKAsyLC5hdHRlbXB0X3JvdXRlci52MS5Sb3V0ZVNwZWNpZmllcnMuU3BlY2lmaWVyEjsKBXJvdXRlGAMgAygLMiwuYXR0ZW1wdF9yb3V0ZXIudjEuUm91dGVTcGVjaWZpZXJzLlNwZWNpZmllchI0CghyZXNvbHZlZBgEIAEoCzIiLmF0dGVtcHRfcm91dGVyLnYxLkNvbmZpZ3VyZWRSb3V0ZRINCgVzbG90cxgFIAEoDRpICglTcGVjaWZpZXISDAoEbmFtZRgBIAEoCRItCgx0eXBlZF9jb25maWcYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ir4BCg9Db25maWd1cmVkUm91dGUSDAoEbmFtZRgBIAEoCRILCgNwaW4YAiABKAkSEAoIbm9fZW50cnkYAyABKAgSDwoHY2x1c3RlchgEIAEoCRIpCghzZXR0aW5ncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKwoFbWF0Y2gYBiABKAsyHC5hdHRlbXB0X3JvdXRlci52MS5Db25kaXRpb24SFQoNcHJveHlfbWF0Y2hlcxgHIAEoCGIGcHJvdG8z", [file_envoy_extensions_router_cluster_specifiers_priority_group_v3_priority_group, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_wrappers]);
 
 /**
  * The route it was given with some properties replaced; properties that are not set are kept.
@@ -336,6 +336,13 @@ export type Condition = Message<"attempt_router.v1.Condition"> & {
    * @generated from field: attempt_router.v1.Condition not = 8;
    */
   not?: Condition;
+
+  /**
+   * All must hold.
+   *
+   * @generated from field: repeated attempt_router.v1.QueryParameterMatcher query_parameters = 9;
+   */
+  queryParameters: QueryParameterMatcher[];
 };
 
 /**
@@ -496,6 +503,45 @@ export const HeaderMatcherSchema: GenMessage<HeaderMatcher> = /*@__PURE__*/
   messageDesc(file_attempt_router_v1_route_specifiers, 7);
 
 /**
+ * `envoy.config.route.v3.QueryParameterMatcher`. Names and values are compared as they were sent; of several parameters of
+ * a name the first one counts.
+ *
+ * @generated from message attempt_router.v1.QueryParameterMatcher
+ */
+export type QueryParameterMatcher = Message<"attempt_router.v1.QueryParameterMatcher"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from oneof attempt_router.v1.QueryParameterMatcher.query_parameter_match_specifier
+   */
+  queryParameterMatchSpecifier: {
+    /**
+     * @generated from field: attempt_router.v1.StringMatcher string_match = 2;
+     */
+    value: StringMatcher;
+    case: "stringMatch";
+  } | {
+    /**
+     * The default: true.
+     *
+     * @generated from field: bool present_match = 3;
+     */
+    value: boolean;
+    case: "presentMatch";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message attempt_router.v1.QueryParameterMatcher.
+ * Use `create(QueryParameterMatcherSchema)` to create a new message.
+ */
+export const QueryParameterMatcherSchema: GenMessage<QueryParameterMatcher> = /*@__PURE__*/
+  messageDesc(file_attempt_router_v1_route_specifiers, 8);
+
+/**
  * A subset of `envoy.type.matcher.v3.MetadataMatcher`.
  *
  * @generated from message attempt_router.v1.MetadataMatcher
@@ -527,7 +573,7 @@ export type MetadataMatcher = Message<"attempt_router.v1.MetadataMatcher"> & {
  * Use `create(MetadataMatcherSchema)` to create a new message.
  */
 export const MetadataMatcherSchema: GenMessage<MetadataMatcher> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 8);
+  messageDesc(file_attempt_router_v1_route_specifiers, 9);
 
 /**
  * @generated from message attempt_router.v1.ValueMatcher
@@ -570,7 +616,7 @@ export type ValueMatcher = Message<"attempt_router.v1.ValueMatcher"> & {
  * Use `create(ValueMatcherSchema)` to create a new message.
  */
 export const ValueMatcherSchema: GenMessage<ValueMatcher> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 9);
+  messageDesc(file_attempt_router_v1_route_specifiers, 10);
 
 /**
  * @generated from message attempt_router.v1.DoubleMatcher
@@ -599,7 +645,7 @@ export type DoubleMatcher = Message<"attempt_router.v1.DoubleMatcher"> & {
  * Use `create(DoubleMatcherSchema)` to create a new message.
  */
 export const DoubleMatcherSchema: GenMessage<DoubleMatcher> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 10);
+  messageDesc(file_attempt_router_v1_route_specifiers, 11);
 
 /**
  * From `start` on, below `end`.
@@ -623,7 +669,7 @@ export type DoubleRange = Message<"attempt_router.v1.DoubleRange"> & {
  * Use `create(DoubleRangeSchema)` to create a new message.
  */
 export const DoubleRangeSchema: GenMessage<DoubleRange> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 11);
+  messageDesc(file_attempt_router_v1_route_specifiers, 12);
 
 /**
  * @generated from message attempt_router.v1.FractionalPercent
@@ -645,7 +691,7 @@ export type FractionalPercent = Message<"attempt_router.v1.FractionalPercent"> &
  * Use `create(FractionalPercentSchema)` to create a new message.
  */
 export const FractionalPercentSchema: GenMessage<FractionalPercent> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 12);
+  messageDesc(file_attempt_router_v1_route_specifiers, 13);
 
 /**
  * @generated from enum attempt_router.v1.FractionalPercent.DenominatorType
@@ -671,7 +717,7 @@ export enum FractionalPercent_DenominatorType {
  * Describes the enum attempt_router.v1.FractionalPercent.DenominatorType.
  */
 export const FractionalPercent_DenominatorTypeSchema: GenEnum<FractionalPercent_DenominatorType> = /*@__PURE__*/
-  enumDesc(file_attempt_router_v1_route_specifiers, 12, 0);
+  enumDesc(file_attempt_router_v1_route_specifiers, 13, 0);
 
 /**
  * @generated from message attempt_router.v1.WeightedCluster
@@ -695,7 +741,7 @@ export type WeightedCluster = Message<"attempt_router.v1.WeightedCluster"> & {
  * Use `create(WeightedClusterSchema)` to create a new message.
  */
 export const WeightedClusterSchema: GenMessage<WeightedCluster> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 13);
+  messageDesc(file_attempt_router_v1_route_specifiers, 14);
 
 /**
  * @generated from message attempt_router.v1.MetadataKey
@@ -717,7 +763,7 @@ export type MetadataKey = Message<"attempt_router.v1.MetadataKey"> & {
  * Use `create(MetadataKeySchema)` to create a new message.
  */
 export const MetadataKeySchema: GenMessage<MetadataKey> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 14);
+  messageDesc(file_attempt_router_v1_route_specifiers, 15);
 
 /**
  * A subset of `envoy.config.route.v3.RetryPolicy`.
@@ -753,7 +799,7 @@ export type RetryPolicy = Message<"attempt_router.v1.RetryPolicy"> & {
  * Use `create(RetryPolicySchema)` to create a new message.
  */
 export const RetryPolicySchema: GenMessage<RetryPolicy> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 15);
+  messageDesc(file_attempt_router_v1_route_specifiers, 16);
 
 /**
  * `envoy.config.core.v3.HeaderValueOption`.
@@ -784,7 +830,7 @@ export type HeaderValueOption = Message<"attempt_router.v1.HeaderValueOption"> &
  * Use `create(HeaderValueOptionSchema)` to create a new message.
  */
 export const HeaderValueOptionSchema: GenMessage<HeaderValueOption> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 16);
+  messageDesc(file_attempt_router_v1_route_specifiers, 17);
 
 /**
  * @generated from message attempt_router.v1.HeaderValueOption.HeaderValue
@@ -808,7 +854,7 @@ export type HeaderValueOption_HeaderValue = Message<"attempt_router.v1.HeaderVal
  * Use `create(HeaderValueOption_HeaderValueSchema)` to create a new message.
  */
 export const HeaderValueOption_HeaderValueSchema: GenMessage<HeaderValueOption_HeaderValue> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 16, 0);
+  messageDesc(file_attempt_router_v1_route_specifiers, 17, 0);
 
 /**
  * @generated from enum attempt_router.v1.HeaderValueOption.AppendAction
@@ -839,7 +885,7 @@ export enum HeaderValueOption_AppendAction {
  * Describes the enum attempt_router.v1.HeaderValueOption.AppendAction.
  */
 export const HeaderValueOption_AppendActionSchema: GenEnum<HeaderValueOption_AppendAction> = /*@__PURE__*/
-  enumDesc(file_attempt_router_v1_route_specifiers, 16, 0);
+  enumDesc(file_attempt_router_v1_route_specifiers, 17, 0);
 
 /**
  * The specifiers of a route, or of a virtual host for requests without a route.
@@ -884,7 +930,7 @@ export type RouteSpecifiers = Message<"attempt_router.v1.RouteSpecifiers"> & {
  * Use `create(RouteSpecifiersSchema)` to create a new message.
  */
 export const RouteSpecifiersSchema: GenMessage<RouteSpecifiers> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 17);
+  messageDesc(file_attempt_router_v1_route_specifiers, 18);
 
 /**
  * `envoy.config.core.v3.TypedExtensionConfig`, with the messages above; of a RouteTemplate, `route` is a
@@ -909,7 +955,7 @@ export type RouteSpecifiers_Specifier = Message<"attempt_router.v1.RouteSpecifie
  * Use `create(RouteSpecifiers_SpecifierSchema)` to create a new message.
  */
 export const RouteSpecifiers_SpecifierSchema: GenMessage<RouteSpecifiers_Specifier> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 17, 0);
+  messageDesc(file_attempt_router_v1_route_specifiers, 18, 0);
 
 /**
  * What the module needs to know of a route of the configuration.
@@ -975,5 +1021,5 @@ export type ConfiguredRoute = Message<"attempt_router.v1.ConfiguredRoute"> & {
  * Use `create(ConfiguredRouteSchema)` to create a new message.
  */
 export const ConfiguredRouteSchema: GenMessage<ConfiguredRoute> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 18);
+  messageDesc(file_attempt_router_v1_route_specifiers, 19);
 
