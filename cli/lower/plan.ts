@@ -28,7 +28,7 @@ import type { PriorityGroupRoute } from "./priority-group.js";
 import { removeNamedSpecifiers } from "./named-specifiers.js";
 import type { Report } from "./report.js";
 import { isCopied, writeVirtualHost } from "./route-edits.js";
-import { hasSpecifiers } from "./specifiers/plan.js";
+import { hasSpecifiers } from "./specifiers/holders.js";
 import { startMark } from "./start-mark.js";
 import type { UpstreamPlace } from "./upstream-wiring.js";
 import { ListenerVms } from "./shared-vms.js";

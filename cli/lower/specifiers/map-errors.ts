@@ -1,7 +1,7 @@
 import type { Finding } from "../../findings.js";
 import { pathSteps, type SettingsError } from "../module-check.js";
 import type { Configured } from "./configured.js";
-import type { PlannedChain } from "./plan.js";
+import type { PlannedChain } from "./planned.js";
 
 /** The place in the file that an error of the module about a chain is about. */
 export function chainFinding({ levels, holder }: PlannedChain, error: SettingsError): Finding {
