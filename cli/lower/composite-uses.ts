@@ -14,6 +14,15 @@ export function runtimeSkips(root: Cursor): boolean {
   return values.at(-1) ?? true;
 }
 
+/** What runtime layers may say that only the proxy reads: lowered configuration does not follow them. */
+export function unreadLayers(root: Cursor): Finding[] {
+  const layers = root.at("layered_runtime")?.list("layers") ?? [];
+  const unread = layers.flatMap((layer) => layer.field("rtds_layer") ?? layer.field("disk_layer") ?? []);
+  return unread.map((layer) => layer.finding(UNREAD));
+}
+
+const UNREAD = `a value of ${GUARD} in this runtime layer has no effect: lower reads it from static layers, where composite clusters are lowered`;
+
 /** The keys of a runtime layer are dotted, nested, or both. */
 function guardIn(tree: Cursor, name: string): boolean[] {
   return tree.entries().flatMap(({ key, value }) => {

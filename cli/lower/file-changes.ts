@@ -1,14 +1,14 @@
 import type { Finding, Warning } from "../findings.js";
 import type { RouteConfiguration } from "../model/route.js";
 import { cursorAt } from "../read/place.js";
-import { everySpecifier, type Resources } from "../read/resources.js";
+import { everySpecifier, everyTypedOverride, type Resources } from "../read/resources.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { Editor } from "../yaml/tree.js";
 import type { Json } from "../yaml/scalar.js";
 import { adminCluster } from "./admin.js";
 import type { Clusters } from "./clusters.js";
 import { aggregateClusters, keepOnHealthyHosts, losingComposites } from "./composite-clusters.js";
-import { byHeader, otherUses } from "./composite-uses.js";
+import { byHeader, otherUses, unreadLayers } from "./composite-uses.js";
 import type { CompositeDelivery } from "./aggregate-route.js";
 import { lowerMirrors } from "./mirrors.js";
 import { everyAggregate } from "./composites-apart.js";
@@ -20,6 +20,9 @@ import type { PreparedRoute, PriorityGroupRoute } from "./priority-group.js";
 import { addProbe, guardCluster, PROBE_EXTENSION, probeCluster, probeListener } from "./probe.js";
 import { NO_HOST_CLUSTER, TYPE } from "./types.js";
 import { moduleCluster } from "./wasm-filter.js";
+
+const TYPED_OVERRIDE =
+  "Envoy before 1.40 does not know PriorityGroupsOverride and refuses the file: write the override as an untyped value";
 
 /** Where what is found goes. */
 interface Output {
@@ -78,6 +81,7 @@ export class FileChanges {
       ...byHeader(this.resources, this.composites),
     );
     if (this.composites.indexes.size > 0) this.addAggregates(deliveries, false);
+    this.output.warnings.push(...unreadLayers(this.root));
     for (const site of this.resources.connectionManagers) {
       if (site.dynamicRoutes) this.output.warnings.push(site.manager.finding(DYNAMIC_ROUTES));
     }
@@ -138,6 +142,13 @@ export class FileChanges {
           ? "a priority-group specifier only where a route can be lowered, and as its own @type, found one here"
           : `the @type ${TYPE.priorityGroup}, found ${misspelt}`;
       this.output.findings.push(this.root.source.finding(offset, path, `expected ${expected}`));
+    }
+  }
+
+  /** The output keeps them, and every version must read it. */
+  warnOfTypedOverrides(): void {
+    for (const { offset, path } of everyTypedOverride(this.root)) {
+      this.output.warnings.push(this.root.source.finding(offset, path, TYPED_OVERRIDE));
     }
   }
 

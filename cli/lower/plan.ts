@@ -129,6 +129,7 @@ class Planner {
     this.changes.replaceComposites(this.known, this.plan.routes, this.context.skip);
     this.changes.write();
     this.changes.rejectUnknownPlaces(this.known);
+    this.changes.warnOfTypedOverrides();
   }
 
   private prepare(config: RouteConfiguration): Table {

@@ -113,6 +113,20 @@ export function everySpecifier(root: Cursor): SpecifierPlace[] {
   return places;
 }
 
+/** Every override of priority groups that stands in the file as a typed message. */
+export function everyTypedOverride(root: Cursor): Pick<SpecifierPlace, "offset" | "path">[] {
+  const places: Pick<SpecifierPlace, "offset" | "path">[] = [];
+  if (!root.source.mentions(OVERRIDE_NAME)) return places;
+  walkPairs(root.source.root, ({ key, value }, map, path) => {
+    const isOverride = isScalar(key) && isScalar(value) && key.value === "@type";
+    if (isOverride && map.range && String(value.value).endsWith(OVERRIDE_NAME)) {
+      places.push({ offset: map.range[0], path: path() });
+    }
+    return true;
+  });
+  return places;
+}
+
 /** As the type of an Any, misspelt or not, or of a TypedStruct, whose URL may have any host. */
 function namesSpecifier(key: string, type: string): boolean {
   if (key === "@type") {

@@ -18,7 +18,7 @@ import { overridesOf, routeCopies, routeMessage, usesSlots } from "./copies.js";
 import { Groups } from "./groups.js";
 import { holdersOf, takesEveryHost } from "./holders.js";
 import { MAX_SLOTS, type ConfigContext, type SpecifierPlan } from "./planned.js";
-import { changesCount, lateHosts, lostHeader, routesInMatcher, unknownClusters } from "./refusals.js";
+import { changesCount, lateHosts, lostHeader, routesInMatcher, wrongRouting } from "./refusals.js";
 import { ignoresParameters } from "./template-match.js";
 import { addTemplateSettings, fallbacks, noRoute, pinOf, routesOfTemplates } from "./template-routes.js";
 import { sharedSlotsFindings, undecidedTemplateFindings } from "./undecided-template.js";
@@ -167,10 +167,8 @@ class SpecifierPlanner {
 
   private read(holder: Cursor, site: RouteConfigSite): Configured[] {
     const specifiers = readSpecifiers(holder, ignoresParameters(site.config), this.plan.findings);
-    if (this.resources.kind !== "bootstrap") return specifiers;
-    for (const { entry, type } of specifiers) {
-      if (type === "RouteOverride") this.plan.findings.push(...unknownClusters(entry, site, this.groups.clusters));
-    }
+    const known = this.resources.kind === "bootstrap" ? this.groups.clusters : undefined;
+    this.plan.findings.push(...specifiers.flatMap((one) => wrongRouting(one, site, known)));
     return specifiers;
   }
 }

@@ -43,24 +43,62 @@ export function changesCount(levels: readonly Cursor[]): boolean {
   return levelChangesCount(levels.map(readLevel)) !== undefined;
 }
 
-/** Names of clusters that there are not, where Envoy checks those of routes. */
-export function unknownClusters(
-  entry: Cursor,
-  { config, validatesByDefault }: RouteConfigSite,
-  known: Clusters,
+/** What a specifier says of clusters and routes that is wrong for Envoy, which never sees it at that place. */
+export function wrongRouting(
+  { entry, type }: Configured,
+  site: RouteConfigSite,
+  known: Clusters | undefined,
 ): Finding[] {
-  const typed = entry.field("typed_config");
-  const validates = config.field("validate_clusters")?.bool() ?? validatesByDefault;
-  if (!validates || typed === undefined) return [];
-  const groups = typed.list("priority_groups").flatMap((group) => group.list("clusters"));
-  const names = [
-    typed.field("cluster"),
-    ...typed.list("weighted_clusters").map((cluster) => cluster.field("name")),
+  const config = entry.field("typed_config");
+  if (config === undefined) return [];
+  const validates = site.config.field("validate_clusters")?.bool() ?? site.validatesByDefault;
+  const unknown = (names: (Cursor | undefined)[]) =>
+    known === undefined || !validates ? [] : names.flatMap((name) => unknownCluster(name, known));
+  if (type === "RouteOverride")
+    return [...loneNamespace(config), ...unknown(clustersOf(config, config.list("weighted_clusters")))];
+  if (type !== "RouteTemplate") return [];
+  return config.list("templates").flatMap((template) => {
+    const route = template.field("route");
+    return route === undefined ? [] : [...missingParts(route), ...unknown(clustersOfRoute(route))];
+  });
+}
+
+function loneNamespace(config: Cursor): Finding[] {
+  const namespace = config.field("override_metadata_namespace");
+  if (namespace === undefined || config.field("priority_groups") !== undefined) return [];
+  return [namespace.finding("expected priority_groups beside override_metadata_namespace, found none")];
+}
+
+const ACTIONS = ["route", "redirect", "direct_response", "filter_action", "non_forwarding_action"];
+
+function missingParts(route: Cursor): Finding[] {
+  const match = route.field("match") === undefined ? ["a match"] : [];
+  const action = ACTIONS.some((name) => route.field(name) !== undefined) ? [] : [`one of ${ACTIONS.join(", ")}`];
+  return [...match, ...action].map((part) => route.finding(`expected ${part} in the route of a template, found none`));
+}
+
+function clustersOfRoute(route: Cursor): (Cursor | undefined)[] {
+  const action = route.field("route");
+  if (action === undefined) return [];
+  const specifier = action.at("inline_cluster_specifier_plugin", "extension", "typed_config");
+  return [
+    ...clustersOf(action, action.field("weighted_clusters")?.list("clusters") ?? []),
+    ...(specifier === undefined ? [] : clustersOf(specifier, [])),
+    ...action.list("request_mirror_policies").map((policy) => policy.field("cluster")),
+  ];
+}
+
+function clustersOf(message: Cursor, weighted: readonly Cursor[]): (Cursor | undefined)[] {
+  const groups = message.list("priority_groups").flatMap((group) => group.list("clusters"));
+  return [
+    message.field("cluster"),
+    ...weighted.map((cluster) => cluster.field("name")),
     ...groups.map((cluster) => cluster.field("cluster_name")),
   ];
-  return names.flatMap((name) => {
-    const text = name?.string();
-    if (name === undefined || text === undefined || text === "" || known.has(text)) return [];
-    return [name.finding(`expected the name of a cluster in static_resources.clusters, found ${JSON.stringify(text)}`)];
-  });
+}
+
+function unknownCluster(name: Cursor | undefined, known: Clusters): Finding[] {
+  const text = name?.string();
+  if (name === undefined || text === undefined || text === "" || known.has(text)) return [];
+  return [name.finding(`expected the name of a cluster in static_resources.clusters, found ${JSON.stringify(text)}`)];
 }
