@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { parse, stringify } from "yaml";
 import { lower } from "../../cli/lower.js";
 import { builtHoldModulePath } from "../../cli/module-path.js";
 import { fixtures } from "./support.js";
@@ -36,3 +37,40 @@ test("a file that only holds answers names the cluster of a remote module, too",
   expect(text).toMatch(/name: attempt_router_module\b/);
   expect(text).not.toContain("/attempt-router.wasm");
 });
+
+test("routes that come by RDS hold where their listener stands in the same file, each resource with its part", () => {
+  const [listener, routes] = resourcesOf(TEXT);
+  expect(() => lower(routes ?? "")).toThrow(/lower the Listener and this RouteConfiguration as one file/);
+  const { text } = lower(`resources:\n${indented(listener)}${indented(routes)}`);
+  const [listenerOut = "", routesOut = ""] = text.split("type.googleapis.com/envoy.config.route.v3.RouteConfiguration");
+  const switchedOn = new Set(routesOut.match(/attempt_router_hold_[0-9a-f]{16}/g));
+  expect(switchedOn.size).toBeGreaterThan(0);
+  for (const name of switchedOn) expect(listenerOut).toContain(`name: ${name}`);
+  expect(listenerOut).toContain("name: attempt_router_hold\n");
+});
+
+/** The listener of a bootstrap with its routes behind RDS, and these routes, as resources. */
+function resourcesOf(text: string): string[] {
+  const bootstrap = parse(text) as { static_resources: { listeners: { filter_chains: Chain[] }[] } };
+  const [listener] = bootstrap.static_resources.listeners;
+  const manager = listener?.filter_chains[0]?.filters[0]?.typed_config;
+  if (listener === undefined || manager === undefined) throw new Error("expected a listener with a connection manager");
+  const routes = {
+    "@type": "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
+    ...manager.route_config,
+    name: "r",
+  };
+  delete manager.route_config;
+  manager.rds = { route_config_name: "r", config_source: { ads: {}, resource_api_version: "V3" } };
+  return [{ "@type": "type.googleapis.com/envoy.config.listener.v3.Listener", ...listener }, routes].map((one) =>
+    stringify(one),
+  );
+}
+
+interface Chain {
+  filters: { typed_config: { route_config?: object; rds?: object } }[];
+}
+
+function indented(resource = ""): string {
+  return `- ${resource.trimEnd().replaceAll("\n", "\n  ")}\n`;
+}

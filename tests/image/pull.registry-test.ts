@@ -6,8 +6,9 @@ import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
+import { builtHoldModulePath } from "../../cli/module-path.js";
 import { envoyVersions } from "../../tools/envoy/binary.js";
-import { labels } from "../../tools/image/images.js";
+import { HOLD, labels, MAIN } from "../../tools/image/images.js";
 import { WASM } from "../support/lowering.js";
 import { expectModuleServes } from "./serves.js";
 import { Layout } from "./read-layout.js";
@@ -44,9 +45,10 @@ async function buildah(...args: string[]): Promise<void> {
 }
 
 /** Builds the Dockerfile into an OCI layout. */
-async function build(tag: string): Promise<string> {
+async function build(tag: string, target?: string): Promise<string> {
   const values = { VERSION: version, ENVOY_VERSIONS: versions.join(",") };
   const flags = Object.entries(values).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]);
+  if (target !== undefined) flags.push("--target", target);
   await buildah("bud", "--isolation", "chroot", "--no-cache", "--timestamp", "0", ...flags, "--tag", tag, ".");
   const folder = join(scratch, `built-${tag}`);
   await buildah("push", tag, `oci:${folder}:${version}`);
@@ -72,13 +74,28 @@ test("the Wasm artifact comes back from a registry, and Envoy serves with its mo
   await expectModule(layout.layer("application/vnd.module.wasm.content.layer.v1+wasm"));
 });
 
+test("the module that holds answers comes back from a registry in both forms", async () => {
+  const built = readFileSync(builtHoldModulePath());
+  const image = await pulled(`${BUILT}/hold-image:${version}`, `hold-image:${version}`);
+  expect(image.files().module.equals(built)).toBe(true);
+  const config = image.json(image.manifest.config) as { config: { Labels: Record<string, string> } };
+  expect(config.config.Labels).toEqual(await labels(HOLD));
+  const artifact = await pulled(`${BUILT}/hold-artifact:${version}`, `hold-artifact:${version}`);
+  expect(artifact.layer("application/vnd.module.wasm.content.layer.v1+wasm").equals(built)).toBe(true);
+});
+
+test("the Dockerfile's target hold has the module that holds answers", async () => {
+  const layout = new Layout(await build("hold", "hold"));
+  expect(layout.files().module.equals(readFileSync(builtHoldModulePath()))).toBe(true);
+});
+
 test("the Dockerfile builds an image of one layer with the module at its root, twice with the same digest", async () => {
   const folder = await build("first");
   expect(new Layout(await build("second")).digest).toBe(new Layout(folder).digest);
   const layout = await pulled(`${folder}:${version}`, `dockerfile:${version}`);
   expect(layout.manifest.layers).toHaveLength(1);
   const config = layout.json(layout.manifest.config) as { config: { Labels: Record<string, string> } };
-  expect(config.config.Labels).toMatchObject(await labels());
+  expect(config.config.Labels).toMatchObject(await labels(MAIN));
   const { names, module: found } = layout.files();
   expect(names).toEqual(["plugin.wasm"]);
   await expectModule(found);

@@ -9,10 +9,22 @@ const MODULE = "plugin.wasm";
 const EPOCH = "1970-01-01T00:00:00Z";
 const TITLE = "org.opencontainers.image.title";
 
-/** What describes an image of the module: labels of a container image, annotations of a manifest. */
-export async function labels(): Promise<Record<string, string>> {
+/** A module: the name of its file without `.wasm`, and what it is for. */
+export interface Module {
+  name: string;
+  description: string;
+}
+
+export const MAIN: Module = { name: packageJson.name, description: packageJson.description };
+export const HOLD: Module = {
+  name: `${packageJson.name}-hold`,
+  description: "Holds answers until their first content, for hold_response of attempt-router: a proxy-wasm module",
+};
+
+/** What describes an image of a module: labels of a container image, annotations of a manifest. */
+export async function labels({ name, description }: Module): Promise<Record<string, string>> {
   const { versions } = await envoyVersions();
-  const { name, description, license, repository, version } = packageJson;
+  const { license, repository, version } = packageJson;
   return {
     [TITLE]: name,
     "org.opencontainers.image.description": description,
@@ -24,9 +36,9 @@ export async function labels(): Promise<Record<string, string>> {
 }
 
 /** A container image as `docker build` makes it: one layer with the module at its root. */
-export async function containerImage(wasm: string): Promise<Image> {
+export async function containerImage(wasm: string, module: Module): Promise<Image> {
   const tar = tarOf(MODULE, await readFile(wasm));
-  const described = await labels();
+  const described = await labels(module);
   const config = {
     created: EPOCH,
     // Tools expect a platform; the module has none.
@@ -47,7 +59,7 @@ export async function containerImage(wasm: string): Promise<Image> {
  * A Wasm artifact: the module as it is for one layer. The specification of Wasm artifacts has its runtime config for
  * another layer, and Istio and Envoy Gateway take no artifact without both.
  */
-export async function artifactImage(wasm: string): Promise<Image> {
+export async function artifactImage(wasm: string, module: Module): Promise<Image> {
   const runtime = { type: "envoy_proxy", abiVersions: ["v0.2.1"], config: { root_ids: ["downstream", "upstream"] } };
   const config: Blob = { mediaType: "application/vnd.module.wasm.config.v1+json", content: json(runtime) };
   return {
@@ -60,6 +72,6 @@ export async function artifactImage(wasm: string): Promise<Image> {
       },
       { ...config, annotations: { [TITLE]: "runtime-config.json" } },
     ],
-    annotations: { "org.opencontainers.image.created": EPOCH, ...(await labels()) },
+    annotations: { "org.opencontainers.image.created": EPOCH, ...(await labels(module)) },
   };
 }

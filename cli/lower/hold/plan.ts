@@ -44,7 +44,8 @@ export function planHold(source: Tree, options: PlanOptions): HoldPlan {
 /** As it may be spelt; a file without it has none. */
 const SETTING = "hold_response";
 const NO_MANAGER =
-  "expected hold_response in a file that has the connection manager of its routes, since it needs filters there, found none";
+  "expected hold_response in a file that has the connection manager of its routes, since it needs filters there, found none: " +
+  "lower the Listener and this RouteConfiguration as one file (resources: [...]), and serve each resource from the output";
 
 class HoldPlanner {
   /** Settings by the name of their filter, of the whole file. */
