@@ -1,7 +1,18 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["build/", "assembly/", "examples/", "tests/unit/", "bench/peers/", "cli/proto/", "node_modules/"] },
+  {
+    ignores: [
+      "build/",
+      "assembly/",
+      "examples/",
+      "tests/unit/",
+      "bench/peers/",
+      "cli/proto/",
+      "tools/site/.vitepress/",
+      "node_modules/",
+    ],
+  },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {
