@@ -17,5 +17,6 @@ export {
   type Warning,
 } from "./lower.js";
 export { lower, Lowerer, type ConfigObject, type LoweredObjects } from "./lowerer.js";
-export { builtModulePath, MissingModuleError, UnusableModuleError } from "./module-path.js";
+export { builtModulePath } from "./module-path.js";
+export { MissingModuleError, UnusableModuleError } from "./modules.js";
 export { version } from "./version.js";

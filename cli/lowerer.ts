@@ -1,4 +1,6 @@
-import { lower as lowerText, lowerTree, type Lowered, type LowerOptions, type LowerReport } from "./lower.js";
+import { lower as lowerText, type Lowered, type LowerOptions, type LowerReport } from "./lower.js";
+import { lowerTree } from "./lower/lower.js";
+import { MODULE_FILES } from "./module-path.js";
 import type { Warning } from "./findings.js";
 import { checkingModule } from "./lower/checking-module.js";
 import { moduleValidator, type SettingsValidator } from "./lower/module-check.js";
@@ -30,7 +32,8 @@ export class Lowerer {
   constructor(options: LowerOptions = {}) {
     this.options = {
       ...options,
-      validator: options.validator ?? onDemand(() => moduleValidator(checkingModule(options))),
+      validator:
+        options.validator ?? onDemand(() => moduleValidator(checkingModule(options, MODULE_FILES), MODULE_FILES)),
     };
   }
 
@@ -69,7 +72,7 @@ function lowerObjects(
 ): LoweredObjects<ConfigObject | readonly ConfigObject[]> {
   const isList = Array.isArray(input);
   const tree = new ObjectTree(options.file ?? "", isList ? { resources: input as Json[] } : (input as ConfigObject));
-  const lowered = lowerTree(tree, options);
+  const lowered = lowerTree(tree, options, MODULE_FILES);
   const value = changedValue(tree, lowered.last) as ConfigObject;
   return {
     objects: isList ? (value["resources"] as ConfigObject[]) : value,

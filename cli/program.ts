@@ -7,7 +7,7 @@ import { testCommand } from "./commands/test.js";
 import { flushed } from "./files.js";
 import { InputError, formatFinding } from "./findings.js";
 import type { Io } from "./io.js";
-import { MissingModuleError, UnusableModuleError } from "./module-path.js";
+import { MissingModuleError, UnusableModuleError } from "./modules.js";
 import { writePlaced } from "./paint.js";
 import { EnvoyError } from "./route-tests/envoy-process.js";
 import { version } from "./version.js";

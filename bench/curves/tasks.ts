@@ -1,5 +1,6 @@
 // Everything that is measured, task by task. A task measures some lines of a curve at one x at a time.
 
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -134,7 +135,7 @@ async function measureLower(x: number, { wasm }: Tools): Promise<Record<string, 
 
 /** Bytes of the module's memory when it has seen a request on each of `x` routes, all with other chains. */
 function measureModule(x: number, { wasm }: Tools): Promise<Record<string, number>> {
-  const host = WasmHost.load(wasm);
+  const host = WasmHost.load(readFileSync(wasm));
   for (let i = 0; i < x; i++) {
     const priority_group = { priority_groups: numberedGroups(i).map((group) => ({ ...group })) };
     const routeMetadata = namespaceMetadata("attempt_router", { priority_group, slots: 2 });
@@ -152,7 +153,7 @@ function measureConfiguration(x: number, { wasm }: Tools): Promise<Record<string
   const configuration = namespaceMetadata("attempt_router", { composite_clusters });
   const times = Array.from({ length: 3 }, () => {
     const started = performance.now();
-    WasmHost.load(wasm, { plugins: [{ name: "attempt_router", rootId: "downstream", configuration }] });
+    WasmHost.load(readFileSync(wasm), { plugins: [{ name: "attempt_router", rootId: "downstream", configuration }] });
     return performance.now() - started;
   });
   return Promise.resolve({ module: Math.min(...times) });

@@ -10,7 +10,8 @@ import { readInput, writeOutput } from "../files.js";
 import { InputError } from "../findings.js";
 import type { Io } from "../io.js";
 import type { Json, JsonMessage } from "../model/index.js";
-import { builtModulePath } from "../module-path.js";
+import { MODULE_FILES } from "../module-path.js";
+import { readModule } from "../modules.js";
 import { readProgram } from "../read/program.js";
 
 interface Flags {
@@ -72,7 +73,7 @@ async function run(io: Io, input: string, flags: Flags, command: Command): Promi
   const file = input === "-" ? "<stdin>" : input;
   const program = readProgram(file, await readInput(input, io));
   const metadata = flags.metadata === undefined ? {} : await readMetadata(flags.metadata, io);
-  const module = new ModulePicks(flags.wasm ?? builtModulePath());
+  const module = new ModulePicks(readModule(MODULE_FILES, flags.wasm ?? MODULE_FILES.main));
   try {
     const explanation = explain(program, questionOf(flags, metadata), module);
     const colors = picocolors.createColors(io.outColors ?? false);

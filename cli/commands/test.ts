@@ -3,7 +3,8 @@ import { Command, Option } from "commander";
 import { ModulePicks } from "../explain/module-picks.js";
 import { readInput } from "../files.js";
 import type { Io } from "../io.js";
-import { builtModulePath } from "../module-path.js";
+import { MODULE_FILES } from "../module-path.js";
+import { readModule } from "../modules.js";
 import { readProgram } from "../read/program.js";
 import { readTestFile } from "../route-tests/file.js";
 import { report, REPORTS, type Report } from "../route-tests/report.js";
@@ -57,6 +58,6 @@ async function runFile(io: Io, path: string, flags: Flags): Promise<TestResult[]
   const text = await readInput(config, io);
   if (flags.envoy !== undefined) return runOnEnvoy(flags.envoy, tests, text);
   const program = readProgram(config, text);
-  const module = new ModulePicks(flags.wasm ?? builtModulePath());
+  const module = new ModulePicks(readModule(MODULE_FILES, flags.wasm ?? MODULE_FILES.main));
   return tests.tests.map((test) => runTest(path, test, program, module));
 }

@@ -5,7 +5,6 @@ import { WasmHost, type MetadataInput, type SimulatedRequest, type TypedValue } 
 import { FOR_LOWER_ALONE } from "../lower/override.js";
 import { routeName } from "../lower/settings.js";
 import type { Attempts, JsonMessage } from "../model/index.js";
-import { requireModule } from "../module-path.js";
 import { PriorityGroupsOverrideSchema } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/priority_group_pb.js";
 import type { Picks } from "./attempts.js";
 import type { Answer, ExplainedRequest } from "./request.js";
@@ -50,9 +49,9 @@ export class ModulePicks {
   private readonly names = new Map<string, string>();
   private runs = 0;
 
-  /** @throws MissingModuleError */
-  constructor(wasmPath: string) {
-    this.host = WasmHost.load(requireModule(wasmPath));
+  /** @param wasm the bytes of the module. @throws ModuleLoadError for other bytes */
+  constructor(wasm: Uint8Array) {
+    this.host = WasmHost.load(wasm);
   }
 
   /**

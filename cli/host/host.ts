@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { LOG_LEVELS, WasmResult, type LogLevel } from "./abi.js";
 import { toBytes, type Bytes } from "./bytes.js";
 import { RootContext, StreamContext, type PluginConfig, type StreamHost } from "./contexts.js";
@@ -78,11 +77,9 @@ export class WasmHost {
   /**
    * Loads a module, runs `_initialize`, then starts and configures its plugins.
    *
-   * @param source a path, or the bytes of the module
    * @throws ModuleLoadError when the module does not fit the ABI or turns its configuration down
    */
-  static load(source: string | Uint8Array, options: HostOptions = {}): WasmHost {
-    const bytes = typeof source === "string" ? readFileSync(source) : source;
+  static load(bytes: Uint8Array, options: HostOptions = {}): WasmHost {
     return WasmHost.instantiate(compile(bytes), options);
   }
 

@@ -7,12 +7,13 @@ const MAX_COUNT = 1024;
 
 /** The ABI's form of a list of pairs: count, then each key and value length (u32 LE), then each key\0value\0. */
 export function encodePairs(pairs: readonly Pair[]): Uint8Array {
-  const data = Buffer.from(pairs.map(([key, value]) => `${key}\0${value}\0`).join(""), "latin1");
-  const out = Buffer.alloc(4 + pairs.length * 8 + data.length);
-  out.writeUInt32LE(pairs.length, 0);
+  const data = fromByteString(pairs.map(([key, value]) => `${key}\0${value}\0`).join(""));
+  const out = new Uint8Array(4 + pairs.length * 8 + data.length);
+  const view = new DataView(out.buffer);
+  view.setUint32(0, pairs.length, true);
   pairs.forEach(([key, value], i) => {
-    out.writeUInt32LE(key.length, 4 + i * 8);
-    out.writeUInt32LE(value.length, 8 + i * 8);
+    view.setUint32(4 + i * 8, key.length, true);
+    view.setUint32(8 + i * 8, value.length, true);
   });
   out.set(data, 4 + pairs.length * 8);
   return out;

@@ -1,5 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { toBytes, toText } from "./bytes.js";
+import { fromByteString, toBytes, toText } from "./bytes.js";
 import { decodeMetadata } from "./metadata.js";
 import { encodeBytePairs } from "./pairs.js";
 import { HeaderMap } from "./header-map.js";
@@ -27,10 +27,10 @@ export function serializeProperty(value: PropertyValue): Uint8Array | undefined 
 function encodeScalar(value: Scalar): Uint8Array {
   if (typeof value === "string" || value instanceof Uint8Array) return toBytes(value);
   if (typeof value === "boolean") return Uint8Array.of(value ? 1 : 0);
-  const out = Buffer.alloc(8);
-  if (typeof value === "bigint") out.writeBigUInt64LE(BigInt.asUintN(64, value));
-  else out.writeDoubleLE(value);
-  return out;
+  const out = new DataView(new ArrayBuffer(8));
+  if (typeof value === "bigint") out.setBigUint64(0, BigInt.asUintN(64, value), true);
+  else out.setFloat64(0, value, true);
+  return new Uint8Array(out.buffer);
 }
 
 /** A group of attributes such as `xds` or `upstream`: has parts, but cannot itself be serialized. */
@@ -50,7 +50,7 @@ export function mapNode(entries: Readonly<Record<string, PropertyValue>>): Prope
 export function headersNode(headers: HeaderMap): PropertyNode {
   const joined = (name: string) => {
     const values = headers.getAll(name);
-    return values.length === 0 ? undefined : Buffer.from(values.join(","), "latin1");
+    return values.length === 0 ? undefined : fromByteString(values.join(","));
   };
   return {
     child: joined,

@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
-import { builtModulePath } from "../module-path.js";
+import type { ModuleFiles } from "../modules.js";
 
 /**
  * The file of the module that checks settings: the module that the output names, where this machine has it, may know
  * specifiers that the built one does not.
  */
-export function checkingModule({ checkWasm, wasm }: { checkWasm?: string; wasm?: string }): string {
+export function checkingModule({ checkWasm, wasm }: { checkWasm?: string; wasm?: string }, files: ModuleFiles): string {
   if (checkWasm !== undefined) return checkWasm;
-  return wasm !== undefined && existsSync(wasm) ? wasm : builtModulePath();
+  return wasm !== undefined && files.exists(wasm) ? wasm : files.main;
 }

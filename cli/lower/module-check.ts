@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
 import { WasmHost } from "../host/index.js";
-import { builtModulePath, requireModule, UnusableModuleError } from "../module-path.js";
+import { readModule, UnusableModuleError, type ModuleFiles } from "../modules.js";
 import type { Json } from "../yaml/scalar.js";
 import { METADATA_NAMESPACE } from "./types.js";
 import { canonicalJson, DIGITS, isMessage, type RouteSettings } from "./settings.js";
@@ -28,9 +27,9 @@ const ERROR_LINE = /settings of route "[^]*?": (\S+|\(top level\)): expected ([^
  *
  * @throws MissingModuleError where the built module is not there, UnusableModuleError for another that cannot check
  */
-export function moduleValidator(wasmPath: string): SettingsValidator {
-  const own = wasmPath === builtModulePath();
-  const host = own ? WasmHost.load(requireModule(wasmPath)) : loadNamed(wasmPath);
+export function moduleValidator(wasmPath: string, files: ModuleFiles): SettingsValidator {
+  const own = wasmPath === files.main;
+  const host = own ? WasmHost.load(readModule(files, wasmPath)) : loadNamed(wasmPath, files);
   const judge = own ? "" : ` (checked by ${wasmPath})`;
   let runs = 0;
   const firstError = (settings: RouteSettings): SettingsError | undefined => {
@@ -47,10 +46,10 @@ export function moduleValidator(wasmPath: string): SettingsValidator {
   };
 }
 
-function loadNamed(path: string): WasmHost {
-  if (!existsSync(path)) throw new UnusableModuleError(path, "no file");
+function loadNamed(path: string, files: ModuleFiles): WasmHost {
+  if (!files.exists(path)) throw new UnusableModuleError(path, "no file");
   try {
-    return WasmHost.load(path);
+    return WasmHost.load(files.read(path));
   } catch (error) {
     const [reason = ""] = String(error instanceof Error ? error.message : error).split("\n");
     throw new UnusableModuleError(path, `another file: ${reason}`);

@@ -1,3 +1,4 @@
+import type { ModuleFiles } from "../modules.js";
 import type { Cursor } from "../yaml/cursor.js";
 
 /** Where Envoy finds the module. */
@@ -9,6 +10,7 @@ export type FailurePolicy = "FAIL_OPEN" | "FAIL_CLOSED" | "FAIL_RELOAD";
 
 /** What `lower` needs to know beside the file. */
 export interface PlanOptions {
+  files: ModuleFiles;
   module: ModuleSource;
   /** False: x-envoy-attempt-count is never sent upstream, every route takes the one-slot form. */
   attemptHeader: boolean;

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Finding } from "../findings.js";
+import { sha256 } from "../sha256.js";
 import { snakeCase, type Cursor } from "../yaml/cursor.js";
 import type { Json } from "../yaml/scalar.js";
 import type { SlotForm } from "./types.js";
@@ -79,8 +79,7 @@ export function routeSettings(
 export function routeName(original: string | undefined, settings: RouteSettings, use = 0): string {
   const name = originalName(original ?? "");
   const content: Json = settings["pin"] === true ? { name, settings, use } : settings;
-  const digest = createHash("sha256").update(canonicalJson(content)).digest("hex");
-  return `${name}@ar-${digest.slice(0, DIGITS)}`;
+  return `${name}@ar-${sha256(canonicalJson(content)).slice(0, DIGITS)}`;
 }
 
 /** Whether a name is one that lowering gives, but not to these settings. */

@@ -2,12 +2,12 @@ import { describe, expect, test, vi } from "vitest";
 import { WasmHost } from "../../cli/host/index.js";
 import { InputError, lower, Lowerer, type ConfigObject, type LowerOptions } from "../../cli/index.js";
 import { moduleValidator } from "../../cli/lower/module-check.js";
-import { builtModulePath } from "../../cli/module-path.js";
+import { builtModulePath, MODULE_FILES } from "../../cli/module-path.js";
 import { Cursor } from "../../cli/yaml/cursor.js";
 import { Source } from "../../cli/yaml/source.js";
 import { fixtures, WASM_IN_GOLDEN, type Fixture } from "./support.js";
 
-const validator = moduleValidator(builtModulePath());
+const validator = moduleValidator(builtModulePath(), MODULE_FILES);
 
 describe.each(fixtures("lower"))("$name", (fixture) => {
   test("gives the same as objects as it does as text", () => {

@@ -1,5 +1,6 @@
 // What settings about the answers of attempts do, as explain tells it.
 
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { explain } from "../../cli/explain/explain.js";
@@ -10,7 +11,7 @@ import { FOR_LOWER_ALONE } from "../../cli/lower/override.js";
 import { readProgram } from "../../cli/read/program.js";
 import { WASM } from "../support/lowering.js";
 
-const module = new ModulePicks(WASM);
+const module = new ModulePicks(readFileSync(WASM));
 
 interface Setup {
   own?: object;

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ModulePicks } from "../../cli/explain/module-picks.js";
 import { loadCases, type Outcome } from "../support/case.js";
@@ -7,7 +8,7 @@ import { answersOf, explainRequest, notAsked, programOfCase } from "./conformanc
 let module: ModulePicks;
 
 beforeAll(() => {
-  module = new ModulePicks(WASM);
+  module = new ModulePicks(readFileSync(WASM));
 });
 
 const cases = loadCases();

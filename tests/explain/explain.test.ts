@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { explain, type Question } from "../../cli/explain/explain.js";
 import { ModulePicks } from "../../cli/explain/module-picks.js";
@@ -10,7 +11,7 @@ import { clusterOf, groupOf, routeWith, settingsOf } from "../module/routes.js";
 let module: ModulePicks;
 
 beforeAll(() => {
-  module = new ModulePicks(WASM);
+  module = new ModulePicks(readFileSync(WASM));
 });
 
 const GROUPS = `
@@ -161,7 +162,7 @@ describe("the tree of picks", () => {
 
   test("agrees with 5,000 requests that the module picked for", () => {
     const groups = [groupOf(2, 1), groupOf(1, 3, 1)];
-    const host = WasmHost.load(WASM, { seed: 7 });
+    const host = WasmHost.load(readFileSync(WASM), { seed: 7 });
     const counts = new Map<string, number>();
     for (let i = 0; i < 5000; i++) {
       const request = host.request(routeWith(settingsOf(groups)));

@@ -1,7 +1,7 @@
 // Feeds the module metadata of every kind and compares what it does with the specification.
 
 import { WasmHost } from "../../cli/host/index.js";
-import { MODULE_PATH, routeWith, settingsOf, type TestGroup } from "../module/routes.js";
+import { MODULE, routeWith, settingsOf, type TestGroup } from "../module/routes.js";
 import { extremes, generate, NAMESPACE } from "./generate.js";
 import { decodeTree, encodeTree, type MetadataTree } from "./metadata-tree.js";
 import { predict, type Prediction } from "./model.js";
@@ -65,7 +65,7 @@ export function fuzz(options: FuzzOptions): FuzzReport {
 }
 
 class Fuzzer {
-  private readonly host = WasmHost.load(MODULE_PATH);
+  private readonly host = WasmHost.load(MODULE);
   private readonly random: Random;
   private readonly corpus: Buffer[];
   private readonly report: FuzzReport = { inputs: 0, parsed: 0, overridden: 0, memoryBefore: 0, memoryAfter: 0 };

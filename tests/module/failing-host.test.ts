@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { WasmHost, type RequestSpec } from "../../cli/host/index.js";
 import { WasmResult } from "../../cli/host/abi.js";
 import { REQUESTS } from "./requests.js";
-import { groupOf, MODULE_PATH, routeWith, settingsOf } from "./routes.js";
+import { groupOf, MODULE, routeWith, settingsOf } from "./routes.js";
 
 const FAULTS = Object.values(WasmResult).filter((result) => result !== WasmResult.Ok);
-const module = WasmHost.load(MODULE_PATH);
+const module = WasmHost.load(MODULE);
 const PICKS_SECOND = {
   ...routeWith(settingsOf([groupOf(1, 1)], { header_name: "x-pick" })),
   headers: { "x-pick": "1" },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { WasmHost } from "../../cli/host/index.js";
-import { MODULE_PATH } from "./routes.js";
+import { MODULE } from "./routes.js";
 import { specifiedRequest, specifier } from "./specifier-routes.js";
 
 const override = (tier: string, cluster: string) => {
@@ -10,7 +10,7 @@ const override = (tier: string, cluster: string) => {
 const tiers = ["gold", "silver", "bronze"].map((tier) => override(tier, `for-${tier}`));
 
 test("a header that several conditions look at is read once a request", () => {
-  const host = WasmHost.load(MODULE_PATH);
+  const host = WasmHost.load(MODULE);
   const spec = specifiedRequest({ route: tiers });
   for (const tier of ["silver", "bronze", "silver", "none"]) {
     const request = host.request({ ...spec, headers: { "x-tier": tier } });
@@ -25,7 +25,7 @@ test("a header that several conditions look at is read once a request", () => {
 });
 
 test("a header's first line and all of its lines are two readings", () => {
-  const host = WasmHost.load(MODULE_PATH);
+  const host = WasmHost.load(MODULE);
   const when = { headers: [{ name: "x-c", string_match: { exact: "e" } }] };
   const spec = specifiedRequest({ route: [specifier("RouteOverride", { when, cluster_header: "x-c" })] });
   const request = host.request({ ...spec, headers: { "x-c": ["d", "e"] } });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { WasmHost } from "../../cli/host/index.js";
 import { REQUESTS } from "./requests.js";
-import { MODULE_PATH, routeWith, settingsOf } from "./routes.js";
+import { MODULE, routeWith, settingsOf } from "./routes.js";
 
 function sender(host: WasmHost): (count: number) => number {
   const specs = Object.values(REQUESTS).map((spec) => ({
@@ -23,7 +23,7 @@ function sender(host: WasmHost): (count: number) => number {
 
 describe("memory", () => {
   it("stays the same over 200,000 requests of every capability", { timeout: 300_000 }, () => {
-    const host = WasmHost.load(MODULE_PATH);
+    const host = WasmHost.load(MODULE);
     const send = sender(host);
     const warm = send(20_000);
     for (let i = 0; i < 9; i++) expect(send(20_000)).toBe(warm);
@@ -32,7 +32,7 @@ describe("memory", () => {
   });
 
   it("keeps what it knows of routes while garbage is collected", () => {
-    const host = WasmHost.load(MODULE_PATH);
+    const host = WasmHost.load(MODULE);
     const names = Array.from({ length: 2000 }, (_, i) => `cluster-${i}`);
     const specs = names.map((name) => ({
       ...routeWith(
@@ -62,7 +62,7 @@ describe("memory", () => {
   });
 
   it("is bounded, however many routes there are with however long settings", { timeout: 120_000 }, () => {
-    const host = WasmHost.load(MODULE_PATH);
+    const host = WasmHost.load(MODULE);
     const groups = Array.from({ length: 100 }, (_, i) => ({
       name: `g${i}`,
       clusters: [{ cluster_name: "c", weight: 1 }],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { namespaceMetadata, WasmHost, type RequestSpec } from "../../cli/host/index.js";
-import { groupOf, MODULE_PATH, settingsOf } from "./routes.js";
+import { groupOf, MODULE, settingsOf } from "./routes.js";
 
 const SETTINGS = settingsOf([groupOf(1, 1), groupOf(1)], { header_name: "x-pick" });
 const NAME = "r@ar-00000000000000000123456789abcdef";
@@ -11,7 +11,7 @@ function hostOf(...configurations: object[]): WasmHost {
     rootId: "downstream",
     configuration: namespaceMetadata("attempt_router", settings as never),
   }));
-  return WasmHost.load(MODULE_PATH, { plugins });
+  return WasmHost.load(MODULE, { plugins });
 }
 
 function slotsOf(host: WasmHost, spec: RequestSpec): Record<string, string> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { namespaceMetadata, WasmHost, type RequestSpec } from "../../cli/host/index.js";
-import { groupOf, MODULE_PATH, routeWith, settingsOf } from "./routes.js";
+import { groupOf, MODULE, routeWith, settingsOf } from "./routes.js";
 
 const headers = { "x-pick": "1" };
 const lowered = { ...routeWith(settingsOf([groupOf(1, 1)], { header_name: "x-pick" })), headers };
@@ -11,7 +11,7 @@ test.each<[string, RequestSpec]>([
   ["without metadata", named],
   ["with metadata of others", { ...named, routeMetadata: namespaceMetadata("other", { a: 1 }) }],
 ])("a plain route that is called like a lowered one is left alone, %s", (_, plain) => {
-  const host = WasmHost.load(MODULE_PATH);
+  const host = WasmHost.load(MODULE);
   expect(host.request(plain).slots).toEqual({});
   expect(host.metrics.value("attempt_router.settings_error")).toBe(0n);
   expect(host.logs).toEqual([]);

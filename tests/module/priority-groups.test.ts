@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { WasmHost, type HeadersInput, type RequestSpec } from "../../cli/host/index.js";
-import { clusterOf, expectedPick, groupOf, MODULE_PATH, routeWith, settingsOf, type TestGroup } from "./routes.js";
+import { clusterOf, expectedPick, groupOf, MODULE, routeWith, settingsOf, type TestGroup } from "./routes.js";
 import { rotl, xxh64 } from "./xxhash64.js";
 
 let host: WasmHost;
 
 beforeAll(() => {
-  host = WasmHost.load(MODULE_PATH);
+  host = WasmHost.load(MODULE);
 });
 
 /** Clusters of attempts 1 to `attempts` of one request. */
@@ -279,7 +279,7 @@ describe("internal random value", () => {
     const groups = [groupOf(1, 1, 1, 1)];
     const spec = routeWith(settingsOf(groups));
     const sequence = (seed: number) => {
-      const seeded = WasmHost.load(MODULE_PATH, { seed });
+      const seeded = WasmHost.load(MODULE, { seed });
       return Array.from({ length: 50 }, () => clusterOf(seeded.request(spec), groups, 1)).join();
     };
     expect(sequence(7)).toBe(sequence(7));
@@ -298,7 +298,7 @@ describe("settings", () => {
 
   /** Error lines that settings cause in a fresh VM, without their constant prefix. */
   function errorsOf(settings: object, requests = 1): string[] {
-    const fresh = WasmHost.load(MODULE_PATH);
+    const fresh = WasmHost.load(MODULE);
     const spec = routeWith(JSON.parse(JSON.stringify(settings)) as typeof good);
     for (let i = 0; i < requests; i++) expect(fresh.request(spec).slots).toEqual({});
     const prefix = `attempt_router: settings of route "${spec.routeName ?? ""}": `;
@@ -379,7 +379,7 @@ describe("settings", () => {
   });
 
   it("are read on the first request of a name only", () => {
-    const fresh = WasmHost.load(MODULE_PATH);
+    const fresh = WasmHost.load(MODULE);
     const spec = routeWith(settingsOf([groupOf(1), groupOf(1)]));
     const calls = [1, 2, 3].map(() => fresh.request(spec).hostCalls["proxy_get_property"]);
     expect(calls).toEqual([2, 1, 1]);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { WasmHost, type SimulatedRequest } from "../../cli/host/index.js";
 import { SeededRandom } from "../../cli/host/random.js";
 import { finalRoute, transformed, weightedPick, type ModelRequest, type ModelRoute } from "./route-specifiers.model.js";
-import { MODULE_PATH } from "./routes.js";
+import { MODULE } from "./routes.js";
 import { specifiedRequest, specifier, type Levels } from "./specifier-routes.js";
 
 const CHAINS = 2_000;
@@ -211,7 +211,7 @@ function byName(pairs: readonly (readonly [string, string])[]): Record<string, s
 }
 
 test(`the module and the model agree on ${CHAINS * REQUESTS} random chains and requests`, () => {
-  const host = WasmHost.load(MODULE_PATH, {
+  const host = WasmHost.load(MODULE, {
     seed: HOST_SEED,
     plugins: [{ name: "attempt_router", rootId: "downstream" }],
   });

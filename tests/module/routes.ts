@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { namespaceMetadata, type RequestSpec, type SimulatedRequest } from "../../cli/host/index.js";
 
 export const MODULE_PATH = new URL("../../build/attempt-router.wasm", import.meta.url).pathname;
+export const MODULE = readFileSync(MODULE_PATH);
 
 export interface TestCluster {
   cluster_name: string;

@@ -1,5 +1,5 @@
 import { LOG_LEVELS, WasmResult, type LogLevel } from "../abi.js";
-import { toByteString, toText } from "../bytes.js";
+import { toByteString, toBytes, toText } from "../bytes.js";
 import { rootOf, StreamContext, type Context } from "../contexts.js";
 import { decodePairs } from "../pairs.js";
 import { isNode, serializeProperty, splitPath, type PropertyValue } from "../properties.js";
@@ -116,7 +116,7 @@ function systemFunctions({ vm, ...host }: HostEnvironment): HostFunctions {
     proxy_get_status: (codeAt: number, messageAt: number, sizeAt: number) => {
       const status = rootOf(vm.context)?.status ?? { code: 0, message: "" };
       vm.writeU32(codeAt, status.code);
-      vm.give(Buffer.from(status.message), messageAt, sizeAt);
+      vm.give(toBytes(status.message), messageAt, sizeAt);
       return WasmResult.Ok;
     },
     proxy_set_tick_period_milliseconds: (period: number) => {

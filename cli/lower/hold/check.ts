@@ -1,6 +1,6 @@
 import type { Finding } from "../../findings.js";
 import { encodeMetadata, WasmHost } from "../../host/index.js";
-import { builtHoldModulePath, requireModule } from "../../module-path.js";
+import { readModule, type ModuleFiles } from "../../modules.js";
 import { pathSteps } from "../module-check.js";
 import { METADATA_NAMESPACE } from "../types.js";
 import type { HoldPlan } from "./plan.js";
@@ -13,9 +13,9 @@ const ERROR_LINE = /hold_response: (\S+|\(top level\)): expected ([^]*), found (
  *
  * @throws MissingModuleError
  */
-export function holdFindings({ settings }: HoldPlan): Finding[] {
+export function holdFindings({ settings }: HoldPlan, files: ModuleFiles): Finding[] {
   if (settings.length === 0) return [];
-  const wasm = requireModule(builtHoldModulePath());
+  const wasm = readModule(files, files.hold);
   return settings.flatMap((one) => {
     const error = ERROR_LINE.exec(errorLine(wasm, one.settings) ?? "");
     if (error === null) return [];
@@ -25,7 +25,7 @@ export function holdFindings({ settings }: HoldPlan): Finding[] {
   });
 }
 
-function errorLine(wasm: string, settings: HoldSettings): string | undefined {
+function errorLine(wasm: Uint8Array, settings: HoldSettings): string | undefined {
   const configuration = encodeMetadata({ filter_metadata: { [METADATA_NAMESPACE]: settings } });
   const host = WasmHost.load(wasm, { plugins: [{ name: "attempt_router_hold", rootId: "upstream", configuration }] });
   return host.logs.find(({ message }) => message.includes("hold_response"))?.message;

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { builtHoldModulePath, builtModulePath, requireModule } from "../../module-path.js";
+import { readModule, requireModule, type ModuleFiles } from "../../modules.js";
+import { sha256 } from "../../sha256.js";
 import type { ModuleSource } from "../options.js";
 
 const FILE_NAME = /[^/]*$/;
@@ -13,14 +12,11 @@ const NAME = "attempt-router-hold.wasm";
  *
  * @throws MissingModuleError where the built file is needed and is not there.
  */
-export function holdModule(module: ModuleSource): ModuleSource {
+export function holdModule(module: ModuleSource, files: ModuleFiles): ModuleSource {
   if (module.kind === "remote") {
-    const sha256 = createHash("sha256")
-      .update(readFileSync(requireModule(builtHoldModulePath())))
-      .digest("hex");
-    return { ...module, uri: besideOf(module.uri), sha256 };
+    return { ...module, uri: besideOf(module.uri), sha256: sha256(readModule(files, files.hold)) };
   }
-  if (module.filename === builtModulePath()) return { ...module, filename: requireModule(builtHoldModulePath()) };
+  if (module.filename === files.main) return { ...module, filename: requireModule(files, files.hold) };
   return { ...module, filename: besideOf(module.filename) };
 }
 

@@ -88,7 +88,7 @@ class HoldPlanner {
   }
 
   private place(vmId: string): Place {
-    return { vmId, options: this.options, module: holdModule(this.options.module) };
+    return { vmId, options: this.options, module: holdModule(this.options.module, this.options.files) };
   }
 
   private planHost(host: Cursor, kinds: Map<string, HoldSettings>): void {

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Finding } from "../../findings.js";
+import { sha256 } from "../../sha256.js";
 import type { Cursor } from "../../yaml/cursor.js";
 import type { Json } from "../../yaml/scalar.js";
 import { canonicalJson, isMessage } from "../settings.js";
@@ -55,5 +55,5 @@ function presetNames(setting: Cursor, findings: Finding[]): string[] {
 
 /** Digest of settings: the same digits mean the same settings. */
 export function holdDigest(settings: HoldSettings): string {
-  return createHash("sha256").update(canonicalJson(settings)).digest("hex").slice(0, 16);
+  return sha256(canonicalJson(settings)).slice(0, 16);
 }

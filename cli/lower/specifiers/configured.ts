@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Finding } from "../../findings.js";
+import { sha256 } from "../../sha256.js";
 import { snakeCase, type Cursor } from "../../yaml/cursor.js";
 import type { Json } from "../../yaml/scalar.js";
 import { canonicalJson, DIGITS, isMessage, messageJson } from "../settings.js";
@@ -167,7 +167,7 @@ export function hasEntry(route: Cursor): boolean {
 
 /** Digits that tell routes with different content apart, also such as were made to have the same. */
 export function digest(route: Cursor): string {
-  return createHash("sha256").update(canonicalJson(route.json())).digest("hex").slice(0, DIGITS);
+  return sha256(canonicalJson(route.json())).slice(0, DIGITS);
 }
 
 /** A message with the names of its own fields in snake_case; what is inside them stays as written. */

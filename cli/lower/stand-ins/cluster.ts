@@ -1,7 +1,7 @@
 // A stand-in: the stock aggregate cluster that attempts on one cluster of a priority group lead to.
 
-import { createHash } from "node:crypto";
 import type { CoolDown } from "../../model/picking.js";
+import { sha256 } from "../../sha256.js";
 import { snakeCase, type Cursor } from "../../yaml/cursor.js";
 import type { Json } from "../../yaml/scalar.js";
 import { withRefresh } from "../aggregates.js";
@@ -53,8 +53,7 @@ export function standIn(
     cluster_type: { name: "envoy.clusters.aggregate", typed_config },
     common_lb_config: { healthy_panic_threshold: { value: 0 } },
   };
-  const digest = createHash("sha256").update(canonicalJson(fields)).digest("hex").slice(0, DIGITS);
-  return { name: `${name}@ar-${digest}`, ...fields };
+  return { name: `${name}@ar-${sha256(canonicalJson(fields)).slice(0, DIGITS)}`, ...fields };
 }
 
 function copyOf(field: string, value: Json): Json | undefined {
