@@ -187,6 +187,15 @@ export function compositeRouteFindings(
   return [...findings, ...plain.map((name) => composites.retryPolicyFinding(name)).filter((one) => one !== undefined)];
 }
 
+/** Why a route cannot have its composite clusters, where neither form of them would do. */
+export function refusal(because: string): string {
+  return (
+    "expected composite clusters of which the proxy can tell beforehand whether they have a host, found one of which it " +
+    `cannot: ${because}. Write availability: AGGREGATE into filter_metadata.attempt_router of the route's metadata to ` +
+    "skip what has no healthy host at all, where the clusters of the composite have hosts of their own"
+  );
+}
+
 const HEDGING =
   "expected no hedge_on_per_try_timeout on a route with a composite cluster, whose hedged retries would all stay on " +
   "the cluster of the first attempt, found it set";

@@ -33,11 +33,11 @@ function guardIn(tree: Cursor, name: string): boolean[] {
 
 const NAME_FIELDS = ["cluster", "cluster_name", "cluster_names", "clusters"];
 const ELSEWHERE =
-  "expected a composite cluster only as the cluster of a route, in its priority groups or as a mirror target, where it can be lowered, found";
+  "expected a composite cluster only as the cluster of a route, among its weighted clusters, in its priority groups or as a mirror target, where it can be lowered, found";
 
 /**
- * Reports the places where a composite cluster is named and that cannot be lowered: behind tcp_proxy, among weighted
- * clusters, as the target of a mirror or of Envoy's own calls.
+ * Reports the places where a composite cluster is named and that cannot be lowered: behind tcp_proxy, as the target of
+ * Envoy's own calls.
  * @param known Offsets of the names that are lowered.
  */
 export function otherUses(root: Cursor, composites: Composites, known: ReadonlySet<number>): Finding[] {

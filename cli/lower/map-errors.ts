@@ -1,6 +1,7 @@
 import type { Finding } from "../findings.js";
 import { pathSteps, type SettingsError } from "./module-check.js";
 import type { PreparedRoute } from "./priority-group.js";
+import { weightedSteps } from "./weighted-composites.js";
 
 /** How the module calls a field that it does not know. */
 const UNKNOWN_FIELD = "an unknown field";
@@ -16,6 +17,9 @@ export function settingsFinding(planned: PreparedRoute, error: SettingsError): F
   const [first, ...rest] = pathSteps(error.path).filter((step) => step !== "policy_specifier");
   const { expected, found } = nameOwnSettings(error) ?? error;
   const message = `expected ${expected}, found ${found}`;
+  if (first === "priority_group" && planned.use.field === "weighted_clusters") {
+    return planned.use.specifier.findingBelow(weightedSteps(planned.use.specifier, rest), message);
+  }
   if (first === "priority_group") return planned.use.specifier.findingBelow(rest, message);
   if (first === "hash_policy") return planned.route.findingBelow(["route", "hash_policy", ...rest], message);
   const metadata = ["metadata", "filter_metadata", "attempt_router"];

@@ -4,6 +4,7 @@ import type { Share } from "../choose/weights.js";
 import type { Finding } from "../findings.js";
 import type { Attempts } from "../model/attempts.js";
 import { cursorAt } from "../read/place.js";
+import { weightedAsGroup } from "../read/weighted-composites.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { YAMLMap } from "yaml";
 import { pairOf } from "../yaml/edit.js";
@@ -13,6 +14,7 @@ import {
   compositeRouteFindings,
   overrides,
   refreshingPolicy,
+  refusal,
   slotsOf,
   withComposites,
   type Allowed,
@@ -21,6 +23,7 @@ import {
 import { apartFindings } from "./composites-apart.js";
 import { deliverComposites, type CompositeDelivery } from "./aggregate-route.js";
 import { hashPolicies } from "./hash-policy.js";
+import { weightedFindings } from "./weighted-composites.js";
 import {
   groupsOf,
   isMessage,
@@ -42,15 +45,16 @@ const MAX_SLOTS = 100;
 const INLINE = "inline_cluster_specifier_plugin";
 const NAMED = "cluster_specifier_plugin";
 const CLUSTER = "cluster";
+const WEIGHTED = "weighted_clusters";
 const REFRESH = "refresh_cluster_on_retry";
 
 /**
  * The typed_config of a priority-group specifier, and the field of the route's action that leads to it; or the name of
- * the route's composite cluster.
+ * the route's composite cluster, or its weighted clusters, of which some are composite ones.
  */
 export interface SpecifierUse {
   specifier: Cursor;
-  field: typeof INLINE | typeof NAMED | typeof CLUSTER;
+  field: typeof INLINE | typeof NAMED | typeof CLUSTER | typeof WEIGHTED;
 }
 
 /** What is known of a route before its form is chosen. */
@@ -80,7 +84,7 @@ export interface PriorityGroupRoute extends PreparedRoute {
   name: string;
 }
 
-const FIELDS = { inline: INLINE, named: NAMED, composite: CLUSTER } as const;
+const FIELDS = { inline: INLINE, named: NAMED, composite: CLUSTER, weighted: WEIGHTED } as const;
 
 /** Where the attempts of a route stand in the file. */
 export function specifierUse({ source, origin }: Attempts): SpecifierUse {
@@ -141,15 +145,8 @@ export function prepareRoute(
   };
   if (host === undefined || composites === undefined) return prepared;
   findings.push(...compositeRouteFindings(route, host, settings, context));
+  if (use.field === WEIGHTED) findings.push(...weightedFindings(use.specifier, route, host));
   return retries === undefined ? prepared : { ...prepared, retryPolicy: retries.policy };
-}
-
-function refusal(because: string): string {
-  return (
-    "expected composite clusters of which the proxy can tell beforehand whether they have a host, found one of which it " +
-    `cannot: ${because}. Write availability: AGGREGATE into filter_metadata.attempt_router of the route's metadata to ` +
-    "skip what has no healthy host at all, where the clusters of the composite have hosts of their own"
-  );
 }
 
 /** The route in the form that was chosen for it. */
@@ -196,7 +193,7 @@ function specifierSettings(
   host: Cursor | undefined,
   findings: Finding[],
 ): RouteSettings {
-  const group = messageJson(use.specifier, findings);
+  const group = use.field === WEIGHTED ? weightedAsGroup(use.specifier) : messageJson(use.specifier, findings);
   const usesHash = isMessage(group) && (group["use_hash_policy"] === true || group["use_hash_policy"] === "true");
   const action = route.field("route");
   const policies = usesHash && action !== undefined ? hashPolicies(action, findings) : undefined;

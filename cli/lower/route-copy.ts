@@ -6,7 +6,7 @@ import { isMessage } from "./settings.js";
 export type Message = { [key: string]: Json };
 
 /** The fields that the slots stand in for. */
-const SPECIFIERS = ["inline_cluster_specifier_plugin", "cluster_specifier_plugin", "cluster"];
+const SPECIFIERS = ["inline_cluster_specifier_plugin", "cluster_specifier_plugin", "cluster", "weighted_clusters"];
 
 /** A message with the names of its own fields in snake_case; what is inside them stays as written. */
 export function message(cursor: Cursor): Message {

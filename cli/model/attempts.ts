@@ -32,7 +32,9 @@ export type AttemptsSource =
   | { readonly kind: "inline" }
   | { readonly kind: "named"; readonly plugin: Value<string> }
   /** The route's own cluster is a composite one. */
-  | { readonly kind: "composite"; readonly cluster: Value<string> };
+  | { readonly kind: "composite"; readonly cluster: Value<string> }
+  /** Some of its weighted clusters are composite ones; `others` are settings beside names, weights and the random value. */
+  | { readonly kind: "weighted"; readonly others: readonly Value<Json>[] };
 
 /** A priority-group specifier, or a composite cluster, as the attempts of a route. */
 export interface Attempts extends Message {

@@ -79,7 +79,7 @@ function weightOf(item: Cursor): number {
   return weight !== undefined && Number.isSafeInteger(weight) && weight > 0 ? weight : 0;
 }
 
-function randomOf(specifier: Cursor, policies: readonly HashPolicy[]): RandomSource {
+export function randomOf(specifier: Cursor, policies: readonly HashPolicy[]): RandomSource {
   const header = text(specifier, "header_name");
   if (header !== undefined && header.value !== "") return { kind: "header", name: header };
   const hash = specifier.field("use_hash_policy");

@@ -12,6 +12,7 @@ import { readMatch } from "./match.js";
 import { readPicking } from "./picking.js";
 import { originOf } from "./place.js";
 import { compositeAttempts, pluginSpecifier, readAttempts, readHashPolicies, readWeighted } from "./priority-group.js";
+import { weightedAttempts } from "./weighted-composites.js";
 import { readHedgePolicy, readRetries, readRetryPolicy } from "./retry-policy.js";
 import { readSpecifiers } from "./route-specifiers.js";
 
@@ -100,7 +101,10 @@ export function readUse(
     return readAttempts(named, { kind: "named", plugin }, policies, composites);
   }
   const cluster = action.field("cluster");
-  return cluster && composites.has(cluster.string() ?? "") ? compositeAttempts(cluster, composites) : undefined;
+  if (cluster !== undefined)
+    return composites.has(cluster.string() ?? "") ? compositeAttempts(cluster, composites) : undefined;
+  const weighted = composites.names.length > 0 ? action.field("weighted_clusters") : undefined;
+  return weighted && weightedAttempts(weighted, policies, composites);
 }
 
 function readAction(

@@ -1,23 +1,18 @@
 import type { Check } from "../check.js";
-import { quoted } from "../context.js";
 
 export const misplacedComposite: Check = {
   code: "misplaced-composite",
   severity: "error",
-  title: "a composite cluster as one of weighted clusters",
-  why: "There it cannot be lowered: an attempt's place in the list cannot be told from outside",
+  title: "a composite cluster among weighted clusters with settings of their own",
+  why: "Such weighted clusters become a priority group, whose entries have a name and a weight and nothing else, so lower refuses them",
   find(context) {
-    return context.routes.flatMap(({ route: { action } }) => {
-      if (action.kind !== "route") return [];
-      const { destination } = action.route;
-      const weighted = destination.kind === "weighted_clusters" ? destination.clusters.map(({ name }) => name) : [];
-      return weighted
-        .filter(({ value }) => context.cluster(value)?.composite !== undefined)
-        .map((at) => ({
-          at,
-          message: `the composite cluster ${quoted(at.value)} stands where lower cannot replace it`,
-          fix: "name it as the route's own cluster",
-        }));
+    return context.routes.flatMap(({ route: { attempts } }) => {
+      const others = attempts?.source.kind === "weighted" ? attempts.source.others : [];
+      return others.map((at) => ({
+        at,
+        message: "weighted clusters with a composite cluster say more than names, weights and the random value",
+        fix: "write it on the route, or give the composite cluster a route of its own",
+      }));
     });
   },
 };

@@ -85,7 +85,7 @@ class Planner {
     const { attempts, picking } = route;
     if (attempts === undefined) return;
     const { coolDown } = picking;
-    if (attempts.groups.length === 0) {
+    if (attempts.groups.length === 0 || attempts.source.kind === "weighted") {
       if (coolDown !== undefined) this.reject(coolDown, COMPOSITE);
       return;
     }
