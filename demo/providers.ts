@@ -17,17 +17,25 @@ export const REQUEST_HEADER = "x-demo-request";
 // POST here on a provider's own port changes what it does: `/demo/answer?429`, `/demo/answer?down`.
 const CONTROL_PATH = "/demo/answer";
 
+/** How providers start. */
+export interface ProviderOptions {
+  /** The port of each cluster's provider; the system chooses those that are not named. */
+  ports?: Readonly<Record<string, number>>;
+  /** Is told every attempt as it arrives. */
+  onVisit?: (visit: Visit) => void;
+}
+
 /** HTTP servers on this machine that play the providers, one per cluster. */
 export class Providers {
   readonly #visits = new Map<string, Visit[]>();
   readonly #moods = new Map<string, Mood>();
   readonly #servers = new Map<string, Server>();
 
-  private constructor() {}
+  private constructor(readonly options: ProviderOptions) {}
 
-  /** Starts one provider per cluster, each on a port that the system chooses; all answer 200. */
-  static async start(clusters: readonly string[]): Promise<Providers> {
-    const providers = new Providers();
+  /** Starts one provider per cluster; all answer 200. */
+  static async start(clusters: readonly string[], options: ProviderOptions = {}): Promise<Providers> {
+    const providers = new Providers(options);
     await Promise.all(clusters.map((cluster) => providers.#listen(cluster)));
     return providers;
   }
@@ -59,7 +67,7 @@ export class Providers {
   async #listen(cluster: string): Promise<void> {
     const server = createServer((request, response) => this.#serve(cluster, request, response));
     this.#servers.set(cluster, server);
-    server.listen(0, "127.0.0.1");
+    server.listen(this.options.ports?.[cluster] ?? 0, "127.0.0.1");
     await once(server, "listening");
   }
 
@@ -86,6 +94,7 @@ export class Providers {
   }
 
   #record(request: string, visit: Visit): void {
+    this.options.onVisit?.(visit);
     const visits = this.#visits.get(request);
     if (visits === undefined) this.#visits.set(request, [visit]);
     else visits.push(visit);
