@@ -19,6 +19,7 @@ import { entry, join, listValue, numberValue, view } from "./support/wire";
 
 const ROOT: u32 = 7;
 const SECOND: u64 = 1_000_000_000;
+const MS: u64 = 1_000_000;
 
 function compositeOf(name: string, clusters: string[]): CompositeCluster {
   const message = new CompositeCluster();
@@ -126,6 +127,31 @@ describe("the prober", () => {
     host.refusesCalls = true;
     for (let i = 0; i < 40; i++) tick(host, prober);
     expect(host.calls.length).toBe(before);
+  });
+
+  test("believes an answer for two rounds at rest and the time of a call, and no longer", () => {
+    const host = new FakeHost();
+    const candidates = new Candidates();
+    const prober = started(host, candidates, ["a"]);
+    answer(host, prober, 1, "403", "");
+    // Answered at 0 ms; two rounds are 1000 ms, and a call may take 1500 ms.
+    while (host.time <= 2500 * MS) tick(host, prober);
+    expect(stateOf(candidates, "a")).toBe(HostState.HAS_HOST);
+    tick(host, prober);
+    expect(stateOf(candidates, "a")).toBe(HostState.UNKNOWN);
+    expect(host.count(Counter.AVAILABILITY_LOST)).toBe(1);
+  });
+
+  test("believes an answer longer where more clusters share the rounds", () => {
+    const host = new FakeHost();
+    const candidates = new Candidates();
+    const prober = started(host, candidates, names(20));
+    for (let token = 1; token <= 20; token++) answer(host, prober, token, "403", "");
+    // Two rounds of two ticks each.
+    while (host.time <= 3500 * MS) tick(host, prober);
+    expect(host.count(Counter.AVAILABILITY_LOST)).toBe(0);
+    tick(host, prober);
+    expect(host.count(Counter.AVAILABILITY_LOST)).toBe(20);
   });
 
   test("does not ask again while a call is under way", () => {

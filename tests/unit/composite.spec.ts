@@ -4,6 +4,7 @@ import { Composite, HostState } from "../../assembly/decide/composite";
 import { CompositeCluster } from "../../assembly/proto/attempt_router/v1/CompositeCluster";
 import { ClusterEntry } from "../../assembly/proto/attempt_router/v1/CompositeCluster/ClusterEntry";
 import { onDownstreamRequest } from "../../assembly/roles/downstream";
+import { onResponse } from "../../assembly/roles/response";
 import { onUpstreamRequest } from "../../assembly/roles/upstream";
 import { candidates as known } from "../../assembly/availability/availability";
 import { FakeHost } from "../../assembly/host/fake";
@@ -162,6 +163,30 @@ describe("a route with a composite cluster", () => {
     setState("a", HostState.UNKNOWN);
     expect(host.state("attempt_router.random")).toBe("");
     expect(host.lent).toBe(0);
+  });
+
+  test("decides again when an attempt was answered with an error, be it the client's or the server's", () => {
+    const host = hostOnRoute("r@ar-00000000000000000000000000000c06", settings());
+    host.set("plugin_root_id", "upstream");
+    host.properties.set("upstream.request_attempt_count", one());
+    setState("a", HostState.HAS_HOST);
+    setState("b", HostState.HAS_HOST);
+    setState("c", HostState.HAS_HOST);
+    onUpstreamRequest(host);
+    expect(host.state("attempt_router.2")).toBe("b");
+    setState("b", HostState.NO_HOST);
+    host.status = "399";
+    onResponse(host);
+    expect(host.state("attempt_router.2")).toBe("b");
+    host.status = "400";
+    onResponse(host);
+    expect(host.state("attempt_router.2")).toBe("c");
+    setState("b", HostState.HAS_HOST);
+    host.status = "599";
+    onResponse(host);
+    expect(host.state("attempt_router.2")).toBe("b");
+    expect(host.lent).toBe(0);
+    setState("a", HostState.UNKNOWN);
   });
 
   test("keeps the group of attempt 1 where the route does not refresh", () => {

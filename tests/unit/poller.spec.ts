@@ -94,6 +94,23 @@ describe("the poller", () => {
     expect(host.calls.length).toBe(1);
   });
 
+  test("takes over no state that the one that polls does not know", () => {
+    const host = new FakeHost();
+    const names: string[] = [];
+    for (let i = 0; i < 101; i++) names.push("c" + i.toString());
+    const poller = started(host, watching(names), 1);
+    answer(host, poller, "200", "c0::observability_name::c0\nc0::10.0.0.1:80::health_flags::healthy\n");
+    const other = beside(host);
+    const others = watching(["c0", "c100"]);
+    others.named(encode("c100")).state = HostState.HAS_HOST;
+    const follower = new Poller(others);
+    follower.start(0, 2);
+    tick(other, follower);
+    expect(stateOf(others, "c0")).toBe(HostState.HAS_HOST);
+    expect(stateOf(others, "c100")).toBe(HostState.HAS_HOST);
+    expect(other.count(Counter.AVAILABILITY_LOST)).toBe(0);
+  });
+
   test("gives the lease up when it cannot reach the interface", () => {
     const host = new FakeHost();
     const poller = started(host, watching(["a"]), 1);
