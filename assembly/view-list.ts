@@ -21,6 +21,14 @@ export class ViewList {
     views[this.length++].set(ptr, length);
   }
 
+  /** Whether one of the ranges holds the same bytes. */
+  has(view: View): bool {
+    for (let i = 0; i < this.length; i++) {
+      if (this.views[i].compare(view) == 0) return true;
+    }
+    return false;
+  }
+
   /** Puts the ranges into byte order, in place (Shell's method). */
   sort(): void {
     let gap = this.length;

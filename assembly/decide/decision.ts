@@ -1,5 +1,7 @@
 import { Bytes, View, encode } from "../bytes";
+import { ViewList } from "../view-list";
 import { groupIndex } from "./attempt";
+import { Choice, setIdentity } from "./choice";
 import { HostState, NO_HOST, compositeNamed } from "./composite";
 import { Group } from "./group";
 import { MAX_NAME, Override, OverrideGroup, UNKNOWN_CLUSTER } from "./override";
@@ -7,6 +9,8 @@ import { Plan } from "./plan";
 
 const staticFirst = new View();
 const overridden = new View();
+const identity = new View();
+const choice = new Choice();
 const OVERRIDE = encode("override");
 
 /** All that decides the clusters of one request: its route's plan, its random value, and its override if it has one. */
@@ -18,6 +22,8 @@ export class Decision {
   overriding: Override = new Override();
   /** Why a group of the override cannot be used, at the first attempt that is decided by it; else "". */
   problem: string = "";
+  /** The clusters of the attempts before, where they are avoided. */
+  tried: ViewList = new ViewList();
   /** The cluster of the attempt that was decided last stands in a composite, and nothing is known of its hosts. */
   isUncertain: bool = false;
 
@@ -36,13 +42,15 @@ export class Decision {
     this.turn = 0;
     this.decided = -1;
     this.overriding.length = 0;
+    this.tried.clear();
     this.isUncertain = false;
   }
 
   /**
    * Sets `out` to the cluster of an attempt (1, 2, …) and returns whether it is the static default of that attempt.
    *
-   * The override's group counts where it is valid; where it is not, the configured group of the same attempt does.
+   * The override's group counts where it is valid; where it is not, the configured group of the same attempt does. Attempts
+   * are asked for in order, so that what they use is known to those that follow.
    */
   clusterOf(attempt: u32, out: View): bool {
     this.problem = "";
@@ -51,8 +59,15 @@ export class Decision {
     const configured = plan.groupOf(turn);
     const isFirst = !this.pickOverride(turn, out) && this.pickFrom(configured, out) == 0;
     const first = unchecked(configured.clusters[0]);
+    if (plan.avoidsTried) this.addTried(out);
     if (plan.composites.length > 0) return this.resolve(attempt, first, out);
     return isFirst || out.equals(first);
+  }
+
+  /** Notes that the request has used a cluster. */
+  addTried(cluster: View): void {
+    setIdentity(cluster, identity);
+    this.tried.add(identity.ptr, identity.length);
   }
 
   /** The configured name of the group of an attempt; OVERRIDE for a group that a request brought under a name of its own. */
@@ -87,7 +102,7 @@ export class Decision {
   private pickOverride(turn: u32, out: View): bool {
     if (this.overriding.length == 0) return false;
     const index = groupIndex(turn, this.overriding.length);
-    if (index != this.decided) this.decide(index);
+    if (index != this.decided || this.tried.length > 0) this.decide(index);
     if (this.valid) out.set(this.picked.ptr, this.picked.length);
     return this.valid;
   }
@@ -111,7 +126,8 @@ export class Decision {
 
   private pickGroup(group: OverrideGroup): void {
     if (group.hasClusters) {
-      group.pick(this.random, this.picked);
+      const picked = group.clusters.names.at(this.choose(group.clusters));
+      this.picked.set(picked.ptr, picked.length);
       return;
     }
     const named = this.plan.groupNamed(group.name);
@@ -120,8 +136,22 @@ export class Decision {
   }
 
   private pickFrom(group: Group, out: View): i32 {
-    const index = group.pick(this.random);
+    const index = this.picks(group) ? this.chooseFrom(group) : group.pick(this.random);
     out.setBytes(unchecked(group.clusters[index]));
     return index;
+  }
+
+  // Whether more than the random value and the weights decides.
+  private picks(group: Group): bool {
+    return group.isWeighted && (this.plan.byScore || this.tried.length > 0);
+  }
+
+  private chooseFrom(group: Group): i32 {
+    group.lend(choice);
+    return this.choose(choice);
+  }
+
+  private choose(among: Choice): i32 {
+    return among.pick(this.random, this.tried, this.plan.byScore);
   }
 }

@@ -1,4 +1,5 @@
 import { Bytes } from "../bytes";
+import { Choice } from "./choice";
 
 /**
  * A priority group ready to be picked from: cluster names and the ends of their weight intervals.
@@ -33,6 +34,18 @@ export class Group {
       else low = middle + 1;
     }
     return low;
+  }
+
+  /** Sets `out` to the group's clusters. */
+  lend(out: Choice): void {
+    out.clear();
+    let start: u64 = 0;
+    for (let i = 0; i < this.clusters.length; i++) {
+      const cluster = unchecked(this.clusters[i]);
+      const end = unchecked(this.ends[i]);
+      out.add(changetype<usize>(cluster), cluster.length, end - start);
+      start = end;
+    }
   }
 
   /** Whether the random value matters. */

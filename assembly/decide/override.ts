@@ -2,12 +2,12 @@
 // Specification: priority groups, "Per-request groups" and the last paragraph of "Per-request fallback chain".
 
 import { Bytes, View, encode } from "../bytes";
-import { ViewList } from "../view-list";
 import { Cursor, Wire } from "../wire/cursor";
 import { MetadataField, findNamespace } from "../wire/metadata";
 import { readPair } from "../wire/pair";
 import { isUtf8 } from "../wire/utf8";
 import { ValueKind, ValueView, readField, readFields } from "../wire/value-view";
+import { Choice } from "./choice";
 
 const TYPE_NAME = encode("envoy.extensions.router.cluster_specifiers.priority_group.v3.PriorityGroupsOverride");
 const PRIORITY_GROUPS = encode("priority_groups");
@@ -98,32 +98,20 @@ export class OverrideGroup {
   private typed: bool = false;
   /** Holds the clusters: the group message of a typed group, the ListValue of an untyped one. */
   private holder: View = new View();
-  /** Names of the clusters, the sum of the weights up to each of them, and the sum of all. */
-  private names: ViewList = new ViewList();
-  private ends: Array<u64> = [];
-  private total: u64 = 0;
+  clusters: Choice = new Choice();
 
   /** The group brings its own clusters; else its name selects a configured group. */
   get hasClusters(): bool {
-    return this.names.length > 0;
+    return this.clusters.names.length > 0;
   }
 
   read(ptr: usize, length: i32, typed: bool): void {
     this.typed = typed;
     this.problem = "";
-    this.names.clear();
+    this.clusters.clear();
     if (typed) this.readTyped(ptr, length);
     else this.readUntyped(ptr, length);
     if (this.problem.length == 0) this.readClusters();
-  }
-
-  /** The cluster that the random value falls on; the group is valid and has clusters. */
-  pick(random: u64, out: View): void {
-    const picked = random % this.total;
-    let index = 0;
-    while (picked >= this.ends[index]) index++;
-    const name = this.names.at(index);
-    out.set(name.ptr, name.length);
   }
 
   private readTyped(ptr: usize, length: i32): void {
@@ -152,23 +140,14 @@ export class OverrideGroup {
   }
 
   private readClusters(): void {
-    this.total = 0;
     const clusters = clusterReader;
     clusters.reset(this.holder, this.typed);
     while (clusters.next()) {
       if (clusters.name.length == 0) this.problem = "a cluster has no cluster_name";
       else if (clusters.weight == 0) this.problem = "the weight of a cluster is no number from 1 to 4294967295";
-      this.total += clusters.weight;
-      this.addCluster(clusters.name);
+      this.clusters.add(clusters.name.ptr, clusters.name.length, clusters.weight);
     }
     if (outer.malformed) this.problem = "clusters cannot be read";
-  }
-
-  private addCluster(name: View): void {
-    const index = this.names.length;
-    this.names.add(name.ptr, name.length);
-    if (index == this.ends.length) this.ends.push(this.total);
-    else this.ends[index] = this.total;
   }
 }
 

@@ -47,6 +47,10 @@ export class Plan {
   refreshes: bool = true;
   /** The upstream role decides the next attempt from the metadata as it then is. */
   readMetadataPerAttempt: bool = false;
+  /** A pick prefers clusters that the request has not used. */
+  avoidsTried: bool = false;
+  /** Picks are made by rendezvous, see `Choice`. */
+  byScore: bool = false;
   /** What the answers of attempts mean, and whether they are recorded; null: nothing, and no. */
   answers: Answers | null = null;
   /** Some group has several clusters, so the random value matters. */

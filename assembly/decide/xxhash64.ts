@@ -54,6 +54,11 @@ function tail(hash: u64, ptr: usize, end: usize): u64 {
   return hash;
 }
 
+/** Another even value, which tells nothing of this one to anybody who only looks at remainders. */
+export function mixed(value: u64): u64 {
+  return avalanche(value * PRIME_1);
+}
+
 function avalanche(hash: u64): u64 {
   hash = (hash ^ (hash >> 33)) * PRIME_2;
   hash = (hash ^ (hash >> 29)) * PRIME_3;

@@ -1,8 +1,9 @@
 import { View } from "../bytes";
 import { Answers } from "../decide/answers";
+import { Decision } from "../decide/decision";
 import { Plan, SlotForm } from "../decide/plan";
 import { Host } from "../host/host";
-import { ATTEMPT_TIME_KEY, GROUP_KEY, RANDOM_KEY, REQUEST_TIME, ROUTE_KEY, TURN_KEY } from "../host/names";
+import { ATTEMPT_TIME_KEY, GROUP_KEY, RANDOM_KEY, REQUEST_TIME, ROUTE_KEY, TURN_KEY, slotKey } from "../host/names";
 import { attemptOf, readNumber, writeNumber } from "./numbers";
 import { milliseconds, recordAttempt, recordStatus } from "./record";
 import { decideAttempt, finishDecision, startDecision } from "./request";
@@ -13,6 +14,7 @@ import { stop, takeStep, walkOn } from "./steps";
 const cluster = new View();
 const value = new View();
 const status = new View();
+const slot = new View();
 
 /**
  * The upstream role, first in the upstream chain and called once per attempt: decides the next attempt while this one
@@ -108,11 +110,25 @@ function unpin(host: Host): void {
   writeState(host, ROUTE_KEY, value);
 }
 
+// The slots say what the attempts so far have used: those past the last slot are not known.
+function readTried(host: Host, plan: Plan, attempt: u32, decision: Decision): void {
+  for (let i = 1; i <= min(<i32>attempt, plan.slots); i++) {
+    value.setBytes(unchecked(plan.groupOf(i).clusters[0]));
+    if (host.property(slotKey(i), slot)) {
+      // Nothing is collected before the callback ends.
+      value.setBytes(slot.copy());
+      host.release(slot);
+    }
+    decision.addTried(value);
+  }
+}
+
 function decideNext(host: Host, plan: Plan, attempt: u32, turn: u32): void {
   const next = attempt + 1;
   const decision = startDecision(host, plan);
   if (plan.usesRandom) decision.random = readNumber(host, RANDOM_KEY);
   decision.turn = turn;
+  if (plan.avoidsTried) readTried(host, plan, attempt, decision);
   decideAttempt(host, decision, next, cluster);
   // Written also where it is the default: the slot may hold what was decided before. That stands where less is known
   // now, as in a VM of its own that serves the filters of a cluster and is told nothing.

@@ -4,6 +4,7 @@ import { Group, group } from "../decide/group";
 import { HashPolicy, HashSource } from "../decide/hash-policy";
 import { Plan, RandomSource } from "../decide/plan";
 import { HashPolicy as HashPolicyMessage } from "../proto/attempt_router/v1/HashPolicy";
+import { Pick } from "../proto/attempt_router/v1/Pick";
 import { RouteSettings } from "../proto/attempt_router/v1/RouteSettings";
 import { PriorityGroup } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroup";
 import { PriorityGroupClusterSpecifier } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroupClusterSpecifier";
@@ -47,6 +48,8 @@ function compileSpecifier(plan: Plan, settings: RouteSettings, specifier: Priori
   const namespace = specifier.overrideMetadataNamespace;
   if (namespace.length > 0) plan.overrideNamespace = encode(namespace);
   plan.readMetadataPerAttempt = settings.readMetadataPerAttempt;
+  plan.avoidsTried = settings.avoidTriedClusters;
+  plan.byScore = settings.pick == Pick.RENDEZVOUS;
   compileRandomSource(plan, specifier, settings.hashPolicy);
 }
 

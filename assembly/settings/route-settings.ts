@@ -7,6 +7,7 @@ import { ConnectionProperties } from "../proto/attempt_router/v1/HashPolicy/Conn
 import { Cookie } from "../proto/attempt_router/v1/HashPolicy/Cookie";
 import { Header } from "../proto/attempt_router/v1/HashPolicy/Header";
 import { QueryParameter } from "../proto/attempt_router/v1/HashPolicy/QueryParameter";
+import { Pick } from "../proto/attempt_router/v1/Pick";
 import { RouteSettings } from "../proto/attempt_router/v1/RouteSettings";
 import { PriorityGroupClusterSpecifier } from "../proto/envoy/extensions/router/cluster_specifiers/priority_group/v3/PriorityGroupClusterSpecifier";
 import { BoolValue } from "../proto/google/protobuf/BoolValue";
@@ -42,7 +43,16 @@ export function readRouteSettings(fields: Fields, needsGroups: bool): RouteSetti
   settings.slots = max(1, fields.whole("slots", 1, MAX_SLOTS));
   settings.pin = fields.flag("pin");
   settings.readMetadataPerAttempt = fields.flag("read_metadata_per_attempt");
+  settings.avoidTriedClusters = fields.flag("avoid_tried_clusters");
+  settings.pick = fields.choice("pick", ["WEIGHTED", "RENDEZVOUS"]);
+  if (settings.pick == Pick.RENDEZVOUS) requireKey(fields, specifier != null ? settings.priorityGroup : null);
   return settings;
+}
+
+function requireKey(fields: Fields, specifier: PriorityGroupClusterSpecifier | null): void {
+  const hash = specifier != null ? specifier.useHashPolicy : null;
+  if (specifier != null && (specifier.headerName.length > 0 || (hash != null && hash.value))) return;
+  fields.note("pick", "header_name or use_hash_policy in the specifier beside RENDEZVOUS", "none");
 }
 
 function requireComposite(fields: Fields, settings: RouteSettings, needsGroups: bool): void {

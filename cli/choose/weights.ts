@@ -5,6 +5,7 @@
 // shares would not do.
 
 import { compositeNames, overrides } from "../lower/composite-route.js";
+import { avoidsTried } from "../lower/picks.js";
 import { groupsOf, isMessage, type PriorityGroup, type RouteSettings } from "../lower/settings.js";
 import type { Json } from "../model/origin.js";
 import type { Slot } from "../lower/slot-tree.js";
@@ -69,6 +70,7 @@ interface Row {
 function otherThanRandom(settings: RouteSettings): string | undefined {
   const specifier = settings["priority_group"];
   if (!isMessage(specifier)) return "it has no priority groups";
+  if (avoidsTried(settings)) return "attempts avoid clusters that the request has used";
   if ("header_name" in specifier) return "its random value comes from a header";
   if ("use_hash_policy" in specifier) return "its random value may come from hash policies";
   if (overrides(settings)) return "requests may override its groups";

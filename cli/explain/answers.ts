@@ -3,7 +3,7 @@
 import type { Json, JsonMessage } from "../model/index.js";
 import type { RetryRules } from "./retry-rules.js";
 
-const OF_VIRTUAL_HOST = ["record_attempts", "steps", "min_attempt_time"];
+const OF_VIRTUAL_HOST = ["record_attempts", "steps", "min_attempt_time", "avoid_tried_clusters", "pick"];
 
 /** A route's own settings with those about answers that its virtual host adds, and the times that `lower` writes beside them. */
 export function withAnswers(own: JsonMessage, host: Json | undefined, rules: RetryRules): JsonMessage {

@@ -1,11 +1,12 @@
 // Where the attempts of a route go, as a function of the random value.
 
+import { picksOtherwise } from "../lower/picks.js";
 import { clustersFrom, passesOver } from "../lower/stand-ins/lists.js";
 import { messageOf } from "../model/json.js";
 import type { Json, JsonMessage, PriorityGroup, Route, RouteAction, WeightedCluster } from "../model/index.js";
 import type { Picks } from "./attempts.js";
 import { planOf, type ModulePicks, type OverrideUse, type RoutePlan } from "./module-picks.js";
-import { randomSpace, type RandomSpace } from "./random-space.js";
+import { randomSpace, sampledSpace, type RandomSpace } from "./random-space.js";
 import { headerValue, type ExplainedRequest } from "./request.js";
 import { weightedPicks } from "./weighted.js";
 
@@ -118,7 +119,8 @@ function groupDestination(
   const plan = planOf(attempts, settings, count);
   const entries = attempts.override === undefined ? [] : overrideEntries(request, attempts.override.value);
   const overriding = overrideReader(plan, request, attempts.override?.value, entries, module);
-  const space = randomSpace([...attempts.groups.map(weightsOf), ...entries.map(entryWeights)]);
+  const lists = [...attempts.groups.map(weightsOf), ...entries.map(entryWeights)].filter(({ length }) => length > 1);
+  const space = lists.length > 0 && picksOtherwise(settings) ? sampledSpace() : randomSpace(lists);
   const picks = (random: bigint | undefined): Picks => module.picks(plan, request, random);
   const decided = (): Picks | undefined => (module.isDecided(plan, request) ? picks(undefined) : undefined);
   return {

@@ -26,6 +26,11 @@ export function randomSpace(lists: readonly (readonly number[])[]): RandomSpace 
   return count > BigInt(MAX_POINTS) ? sample(period) : exact(weights, period);
 }
 
+/** As `randomSpace`, where picks hang on more than the intervals that the value falls on. */
+export function sampledSpace(): RandomSpace {
+  return sample(1n << 64n);
+}
+
 function exact(lists: readonly (readonly bigint[])[], period: bigint): RandomSpace {
   const borders = new Set<bigint>([0n]);
   for (const list of lists) {

@@ -4,6 +4,8 @@
 import type { Finding } from "../findings.js";
 import type { Cursor } from "../yaml/cursor.js";
 import type { Json } from "../yaml/scalar.js";
+import { PICKS } from "./picks.js";
+import { policyOf, refreshesCluster } from "./retry-policy.js";
 import { isMessage } from "./settings.js";
 import type { Slot } from "./slot-tree.js";
 import { METADATA_NAMESPACE } from "./types.js";
@@ -15,7 +17,7 @@ const STEPS = "steps";
 const MIN_TIME = "min_attempt_time";
 const ANSWERS = [RECORD, STEPS, MIN_TIME];
 /** What a virtual host may say for its routes. */
-const OF_VIRTUAL_HOST = [...ANSWERS, "skip_clusters_without_hosts"];
+const OF_VIRTUAL_HOST = [...ANSWERS, ...PICKS, "skip_clusters_without_hosts"];
 const TIMEOUT = "timeout_ms";
 /** What Envoy gives a route that says nothing. */
 const DEFAULT_TIMEOUT = 15_000;
@@ -44,9 +46,9 @@ export function withAnswers(own: Settings, route: Cursor, host: Cursor | undefin
   };
 }
 
-/** Settings of a route or virtual host without those about answers, which only routes with groups can have. */
-export function withoutAnswers(settings: Settings): Settings {
-  return Object.fromEntries(Object.entries(settings).filter(([key]) => !ANSWERS.includes(key)));
+/** Settings of a route or virtual host without those that only routes with groups can have. */
+export function withoutGroupSettings(settings: Settings): Settings {
+  return Object.fromEntries(Object.entries(settings).filter(([key]) => ![...ANSWERS, ...PICKS].includes(key)));
 }
 
 /** The slots of a route whose steps may lead any attempt to any group. */
@@ -65,13 +67,12 @@ export function answersFindings(settings: Settings, route: Cursor, host: Cursor,
   if (hasSteps(settings) && composite) {
     findings.push(route.finding("expected no composite clusters beside steps, found some"));
   }
-  const policy = policyOf(route, host);
-  if (hasSteps(settings) && policy?.field("refresh_cluster_on_retry")?.bool() !== true) {
+  if (hasSteps(settings) && !refreshesCluster(route, host)) {
     findings.push(
       route.finding("expected refresh_cluster_on_retry: true in the retry policy beside steps, found none"),
     );
   }
-  const conditions = policy?.field("retry_on")?.string()?.split(",") ?? [];
+  const conditions = policyOf(route, host)?.field("retry_on")?.string()?.split(",") ?? [];
   const steps = Array.isArray(settings[STEPS]) ? settings[STEPS] : [];
   const stops = settings[MIN_TIME] !== undefined || steps.some((step) => isMessage(step) && step["next"] === "STOP");
   if (stops && conditions.some((condition) => condition.trim() === RETRIES_MARKED)) {
@@ -83,10 +84,6 @@ export function answersFindings(settings: Settings, route: Cursor, host: Cursor,
 function hasSteps(settings: Settings): boolean {
   const steps = settings[STEPS] ?? [];
   return !Array.isArray(steps) || steps.length > 0;
-}
-
-function policyOf(route: Cursor, host: Cursor | undefined): Cursor | undefined {
-  return route.at("route", "retry_policy") ?? host?.field("retry_policy");
 }
 
 /** A duration in whole milliseconds; undefined where it is absent, or none. */

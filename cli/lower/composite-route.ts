@@ -3,6 +3,7 @@ import type { Cursor } from "../yaml/cursor.js";
 import type { Json } from "../yaml/scalar.js";
 import type { Composites } from "./composites.js";
 import { aggregateName, refreshing } from "./aggregates.js";
+import { avoidsTried } from "./picks.js";
 import { groupsOf, isMessage, type RouteSettings } from "./settings.js";
 import type { Slot } from "./slot-tree.js";
 import { NO_HOST_CLUSTER } from "./types.js";
@@ -101,7 +102,7 @@ export function slotsOf(settings: RouteSettings, context: CompositeContext, allo
 
 function staticSlots(settings: RouteSettings, choices: Choices): Slot[] {
   const groups = groupsOf(settings).map((group) => group.clusters.map((cluster) => cluster.cluster_name));
-  const more = overrides(settings) || compositeNames(settings).length > 0;
+  const more = overrides(settings) || avoidsTried(settings) || compositeNames(settings).length > 0;
   const count = more && groups.length > 0 ? Number(settings["slots"]) : groups.length;
   return Array.from({ length: count }, (_, index) => {
     const turn = settings[REFRESH] === false ? 0 : Math.min(index, groups.length - 1);

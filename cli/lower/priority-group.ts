@@ -36,6 +36,7 @@ import {
 } from "./settings.js";
 import { answersFindings, slotsForSteps, watchesAnswers, withAnswers } from "./answers.js";
 import { hasOverride, ownSettings } from "./override.js";
+import { avoidsTried, pickFindings, withoutInheritedPicks } from "./picks.js";
 import { isFoundBy } from "./pin.js";
 import { headerSelection, oneSlotSpecifier, slotPerAttemptSpecifier, type Slot } from "./slot-tree.js";
 import { METADATA_NAMESPACE, PER_FILTER, PIN_KEY, type SlotForm } from "./types.js";
@@ -133,7 +134,9 @@ export function prepareRoute(
     : withComposites(base, context, around.allowed, refreshes, defaults);
   if (composites !== undefined) findings.push(...apartFindings(use.specifier, composites, context.composites));
   if (composites?.form === "REFUSED") findings.push(use.specifier.finding(refusal(composites.because)));
-  if (host !== undefined) findings.push(...answersFindings(settings, route, host, composites !== undefined));
+  if (host !== undefined)
+    for (const findingsOf of [answersFindings, pickFindings])
+      findings.push(...findingsOf(settings, route, host, composites !== undefined));
   const prepared: PreparedRoute = {
     route,
     use,
@@ -183,7 +186,9 @@ export function isPinnedTo(delivery: Delivery): boolean {
 }
 
 function clusterSettings(route: Cursor, use: SpecifierUse, form: RouteForm, host?: Cursor): RouteSettings {
-  return routeSettings({ cluster: use.specifier.json() }, form, 1, withAnswers(ownSettings(route), route, host));
+  const own = ownSettings(route);
+  const settings = withoutInheritedPicks(withAnswers(own, route, host), own);
+  return routeSettings({ cluster: use.specifier.json() }, form, 1, settings);
 }
 
 function specifierSettings(
@@ -201,7 +206,8 @@ function specifierSettings(
   rejectTooMany(use.specifier, count, findings);
   const chain = { priority_group: group, ...(policies === undefined ? {} : { hash_policy: policies }) };
   const own = withAnswers(ownSettings(route), route, host);
-  const attempts = overrides(chain) ? Math.max(around.attempts, askedSlots(own)) : 1;
+  const each = overrides(chain) || avoidsTried({ ...own, ...chain });
+  const attempts = each ? Math.max(around.attempts, askedSlots(own)) : 1;
   return routeSettings(chain, around, Math.min(Math.max(count, attempts), MAX_SLOTS), own);
 }
 

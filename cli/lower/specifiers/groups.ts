@@ -6,7 +6,7 @@ import type { Resources } from "../../read/resources.js";
 import { attemptsOf, policyOf } from "../../read/retry-policy.js";
 import { readUse } from "../../read/route.js";
 import type { Cursor } from "../../yaml/cursor.js";
-import { withAnswers, withoutAnswers } from "../answers.js";
+import { withAnswers, withoutGroupSettings } from "../answers.js";
 import { Clusters } from "../clusters.js";
 import type { CompositeContext } from "../composite-route.js";
 import { runtimeSkips } from "../composite-uses.js";
@@ -51,7 +51,7 @@ export class Groups {
    */
   settings(route: Cursor, host: Cursor, overrides: readonly Override[], context: ConfigContext): Message {
     const use = this.use(route, context);
-    if (use === undefined) return withoutAnswers(ownSettings(route));
+    if (use === undefined) return withoutGroupSettings(ownSettings(route));
     const own = route.at("metadata", "filter_metadata", METADATA_NAMESPACE)?.json();
     const settings = withAnswers(isMessage(own) ? own : {}, route, host);
     const attempts = Math.max(0, ...overrides.map(({ retries }) => (retries ?? -1) + 1));

@@ -7,7 +7,7 @@ import { Cursor } from "../../yaml/cursor.js";
 import { pairOf } from "../../yaml/edit.js";
 import type { Tree } from "../../yaml/tree.js";
 import type { Json } from "../../yaml/scalar.js";
-import { withoutAnswers } from "../answers.js";
+import { withoutGroupSettings } from "../answers.js";
 import { behindModule, copiedState, type Behind } from "../copied-state.js";
 import type { PlanOptions } from "../options.js";
 import { ownSettings } from "../override.js";
@@ -120,7 +120,7 @@ class SpecifierPlanner {
 
   /** The settings of requests that match none of the virtual host's routes. */
   private writeHostSettings(host: Cursor, levels: Levels, { slots }: ConfigContext): void {
-    const settings = chainSettings(this.plan, host, withoutAnswers(ownSettings(host)), levels, slots);
+    const settings = chainSettings(this.plan, host, withoutGroupSettings(ownSettings(host)), levels, slots);
     this.plan.findings.push(...undecidedTemplateFindings(levels.flatMap((level) => level ?? [])));
     if (host.map === undefined) return;
     this.plan.editor.set(host.map, "name", routeName(host.field("name")?.string(), settings), "domains");

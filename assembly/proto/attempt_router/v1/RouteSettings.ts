@@ -13,6 +13,7 @@ import { Step } from "./Step";
 import { Duration } from "../../google/protobuf/Duration";
 import { SlotForm } from "./SlotForm";
 import { Availability } from "./Availability";
+import { Pick } from "./Pick";
 
 export class RouteSettings {
   static encode(message: RouteSettings, writer: Writer): void {
@@ -114,6 +115,12 @@ export class RouteSettings {
 
     writer.uint32(144);
     writer.uint32(message.timeoutMs);
+
+    writer.uint32(152);
+    writer.bool(message.avoidTriedClusters);
+
+    writer.uint32(160);
+    writer.int32(message.pick);
   }
 
   static decode(reader: Reader, length: i32): RouteSettings {
@@ -209,6 +216,14 @@ export class RouteSettings {
           message.timeoutMs = reader.uint32();
           break;
 
+        case 19:
+          message.avoidTriedClusters = reader.bool();
+          break;
+
+        case 20:
+          message.pick = reader.int32();
+          break;
+
         default:
           reader.skipType(tag & 7);
           break;
@@ -236,6 +251,8 @@ export class RouteSettings {
   perTryTimeoutMs: u32;
   minAttemptTime: Duration | null;
   timeoutMs: u32;
+  avoidTriedClusters: bool;
+  pick: Pick;
 
   constructor(
     priorityGroup: PriorityGroupClusterSpecifier | null = null,
@@ -255,7 +272,9 @@ export class RouteSettings {
     steps: Array<Step> = [],
     perTryTimeoutMs: u32 = 0,
     minAttemptTime: Duration | null = null,
-    timeoutMs: u32 = 0
+    timeoutMs: u32 = 0,
+    avoidTriedClusters: bool = false,
+    pick: Pick = 0
   ) {
     this.priorityGroup = priorityGroup;
     this.hashPolicy = hashPolicy;
@@ -275,5 +294,7 @@ export class RouteSettings {
     this.perTryTimeoutMs = perTryTimeoutMs;
     this.minAttemptTime = minAttemptTime;
     this.timeoutMs = timeoutMs;
+    this.avoidTriedClusters = avoidTriedClusters;
+    this.pick = pick;
   }
 }
