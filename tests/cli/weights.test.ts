@@ -80,6 +80,24 @@ test("shares next to each other with the same picks are one route", () => {
   ).toHaveLength(2);
 });
 
+test("so is a cluster that is listed twice in a row", () => {
+  const clusters = ["a", "a", "b", "a"].map((cluster_name) => ({ cluster_name, weight: 25 }));
+  const route = { priority_group: { priority_groups: [{ name: "g", clusters }] }, slots: 1 };
+  const shares = sharesIn(route).map(({ slots, below }) => [slots[0]?.defaultCluster, below?.numerator]);
+  expect(shares).toEqual([
+    ["a", 50],
+    ["b", 75],
+    ["a", undefined],
+  ]);
+});
+
+test("ten shares are worth it, eleven are not", () => {
+  const equal = (count: number) =>
+    Object.fromEntries(range(0, count).map((index) => [`c${index}`, index === 0 ? 109 - 9 * count : 9]));
+  expect(sharesIn(settings([equal(10)]))).toHaveLength(10);
+  expect(sharesOf(settings([equal(11)]))).toBe("it would become 11 routes, more than 10");
+});
+
 function sharesIn(route: RouteSettings): Share[] {
   const shares = sharesOf(route);
   if (typeof shares === "string") throw new Error(shares);
