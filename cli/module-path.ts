@@ -12,11 +12,11 @@ export function builtHoldModulePath(): string {
   return builtPath("attempt-router-hold.wasm");
 }
 
-function builtPath(name: string): string {
-  const [built, fromSources] = [`../${name}`, `../build/${name}`].map((relative) =>
-    fileURLToPath(new URL(relative, import.meta.url)),
-  ) as [string, string];
-  return existsSync(built) || import.meta.url.endsWith(".js") ? built : fromSources;
+/** The absolute path of a file of the build. */
+export function builtPath(name: string): string {
+  // Sources are TypeScript, and run from cli.
+  const folder = import.meta.url.endsWith(".js") ? ".." : "../build";
+  return fileURLToPath(new URL(`${folder}/${name}`, import.meta.url));
 }
 
 /** The files of this machine. */

@@ -11,13 +11,13 @@ export interface ModuleFiles {
   read(path: string): Uint8Array;
 }
 
-/** The wasm module is not where the package or a build puts it. */
+/** The wasm module, or another file of the build, is not where the package or a build puts it. */
 export class MissingModuleError extends Error {
   override readonly name = "MissingModuleError";
 
-  constructor(path: string) {
+  constructor(path: string, what = "module") {
     super(
-      `expected the built module at ${path}, found no file; \`npm run build\` makes it in a checkout, ` +
+      `expected the built ${what} at ${path}, found no file; \`npm run build\` makes it in a checkout, ` +
         "and an installed package has it: install it again",
     );
   }

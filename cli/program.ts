@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { checkCommand } from "./commands/check.js";
 import { explainCommand } from "./commands/explain.js";
 import { lowerCommand } from "./commands/lower.js";
+import { playgroundCommand } from "./commands/playground.js";
 import { serveCommand } from "./commands/serve.js";
 import { testCommand } from "./commands/test.js";
 import { flushed } from "./files.js";
@@ -31,6 +32,7 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
     checkCommand(io, fail),
     explainCommand(io),
     testCommand(io, fail),
+    playgroundCommand(io),
     serveCommand(io),
   ];
   for (const command of commands) {

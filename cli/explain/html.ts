@@ -6,9 +6,6 @@ import { percent } from "./resolve.js";
 
 /** A whole HTML document; `title` names the request. */
 export function renderHtml(explanation: Explanation, title: string): string {
-  const { result } = explanation;
-  const status = result.status === null ? "it depends" : String(result.status);
-  const kind = result.status === null ? "open" : result.status < 400 ? "good" : "bad";
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -20,15 +17,23 @@ export function renderHtml(explanation: Explanation, title: string): string {
 <body>
 <main>
 <h1>${escaped(title)}</h1>
-<p class="result ${kind}"><strong>${status}</strong>${result.cluster === null ? "" : ` from ${escaped(result.cluster)}`}: ${escaped(result.because)}</p>
-<dl>${facts(explanation)}</dl>
-${explanation.attempts.length === 0 ? "" : `<figure tabindex="0">${drawing(explanation)}<figcaption>Attempts from left to right. A box is as high as the cluster's share; the marked way is what happens, or what is most likely.</figcaption></figure>`}
-${attemptTable(explanation)}
-${pathTable(explanation)}
+${renderBody(explanation)}
 </main>
 </body>
 </html>
 `;
+}
+
+/** What the page says below its title. */
+export function renderBody(explanation: Explanation): string {
+  const { result } = explanation;
+  const status = result.status === null ? "it depends" : String(result.status);
+  const kind = result.status === null ? "open" : result.status < 400 ? "good" : "bad";
+  return `<p class="result ${kind}"><strong>${status}</strong>${result.cluster === null ? "" : ` from ${escaped(result.cluster)}`}: ${escaped(result.because)}</p>
+<dl>${facts(explanation)}</dl>
+${explanation.attempts.length === 0 ? "" : `<figure tabindex="0">${drawing(explanation)}<figcaption>Attempts from left to right. A box is as high as the cluster's share; the marked way is what happens, or what is most likely.</figcaption></figure>`}
+${attemptTable(explanation)}
+${pathTable(explanation)}`;
 }
 
 function facts(explanation: Explanation): string {
@@ -102,7 +107,8 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-const STYLE = `
+/** For what `renderBody` writes, and for pages around it. */
+export const STYLE = `
 :root{color-scheme:light dark;--ground:#fff;--text:#1b1f24;--soft:#57606a;--line:#d0d7de;--box:#eef2f6;--mark:#0969da;--markbox:#ddebfb;--good:#1a7f37;--bad:#cf222e;--open:#9a6700}
 @media(prefers-color-scheme:dark){:root{--ground:#0d1117;--text:#e6edf3;--soft:#9aa4af;--line:#30363d;--box:#1c232b;--mark:#58a6ff;--markbox:#143055;--good:#3fb950;--bad:#ff7b72;--open:#d29922}}
 *{box-sizing:border-box}

@@ -3,14 +3,18 @@ import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { run } from "./support.js";
 
-test.each([["--help"], ["lower", "--help"], ["check", "--help"], ["explain", "--help"], ["test", "--help"]])(
-  "the usage text of %j %j",
-  async (...args) => {
-    const { code, stdout, stderr } = await run(args);
-    expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatchSnapshot();
-  },
-);
+test.each([
+  ["--help"],
+  ["lower", "--help"],
+  ["check", "--help"],
+  ["explain", "--help"],
+  ["test", "--help"],
+  ["playground", "--help"],
+])("the usage text of %j %j", async (...args) => {
+  const { code, stdout, stderr } = await run(args);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatchSnapshot();
+});
 
 describe("wrong usage exits with 2, writes the reason and no output", () => {
   const hex = "ab".repeat(32);
@@ -34,6 +38,8 @@ describe("wrong usage exits with 2, writes the reason and no output", () => {
     ["explain", "-"],
     ["test"],
     ["test", "a.test.yaml", "--format", "xml"],
+    ["playground", "--port", "65536"],
+    ["playground", "a.yaml", "b.yaml"],
     ["explain", "-", "--path", "/", "--status", "99"],
     ["explain", "-", "--path", "/", "--header", "x"],
     ["explain", "-", "--path", "/", "--random", "-1"],

@@ -38,7 +38,8 @@ describe("the packed package", () => {
     const others = files.filter((path) => !/^build\/cli\/.+\.(js|d\.ts)$/.test(path));
     const texts = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md"];
     const modules = ["build/attempt-router-hold.wasm", "build/attempt-router.wasm"];
-    expect(others.sort()).toEqual([...texts, ...modules, "package.json"]);
+    const page = ["index.html", "page.css", "page.js"].map((name) => `build/playground/${name}`);
+    expect(others.sort()).toEqual([...texts, ...modules, ...page, "package.json"]);
   });
 
   test("has one version", async () => {
