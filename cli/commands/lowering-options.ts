@@ -65,7 +65,7 @@ export function loweringOptions(flags: LoweringFlags): LowerOptions {
   return options;
 }
 
-function httpUrl(value: string): string {
+export function httpUrl(value: string): string {
   if (URL.canParse(value) && /^https?:\/\//.test(value)) return value;
   throw new InvalidArgumentError("An http or https URL is expected.");
 }

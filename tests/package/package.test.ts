@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +40,17 @@ describe("the packed package", () => {
     const texts = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md"];
     const modules = ["build/attempt-router-hold.wasm", "build/attempt-router.wasm"];
     const page = ["index.html", "page.css", "page.js"].map((name) => `build/playground/${name}`);
-    expect(others.sort()).toEqual([...texts, ...modules, ...page, "package.json"]);
+    const messages = "build/cli/serve/envoy-gateway/messages.binpb.gz";
+    expect(others.sort()).toEqual([...texts, ...modules, ...page, messages, "package.json"].sort());
+  });
+
+  test("serves Envoy Gateway until it is told to stop", async () => {
+    const args = ["serve", "--native", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+    const server = execa("node", ["node_modules/attempt-router/build/cli/main.js", ...args], { cwd: folder });
+    const [line] = (await once(server.stderr, "data")) as [Buffer];
+    expect(JSON.parse(line.toString())).toMatchObject({ event: "Started" });
+    server.kill("SIGTERM");
+    expect((await server).exitCode).toBe(0);
   });
 
   test("has one version", async () => {
