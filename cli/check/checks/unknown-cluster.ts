@@ -1,5 +1,6 @@
 import type { Check } from "../check.js";
-import { quoted, type CheckContext, type NamedCluster, type PlacedRoute } from "../context.js";
+import type { Route } from "../../model/index.js";
+import { quoted, type FallbackRoute, type NamedCluster } from "../context.js";
 
 export const unknownCluster: Check = {
   code: "unknown-cluster",
@@ -8,8 +9,9 @@ export const unknownCluster: Check = {
   why: "An attempt whose cluster does not exist ends the request with 503, and retries that are left are not used",
   find(context) {
     if (!context.knowsAllClusters) return [];
-    return context.routes.flatMap((placed) =>
-      clustersNamed(context, placed)
+    const fallbacks = new Map(context.fallbacks.map((one) => [one.route, one]));
+    return context.routes.flatMap(({ route }) =>
+      clustersNamed(route, fallbacks.get(route))
         .filter(({ name }) => name !== "" && context.cluster(name) === undefined)
         .map(({ name, at }) => ({
           at,
@@ -20,9 +22,7 @@ export const unknownCluster: Check = {
   },
 };
 
-function clustersNamed({ fallbacks }: CheckContext, { route }: PlacedRoute): NamedCluster[] {
-  const { action } = route;
-  const fallback = fallbacks.find((one) => one.route === route);
+function clustersNamed({ action }: Route, fallback: FallbackRoute | undefined): NamedCluster[] {
   if (fallback !== undefined) return fallback.groups.flat();
   if (action.kind !== "route") return [];
   const { destination } = action.route;
