@@ -32,6 +32,9 @@ Exit codes: 0 done, 1 the input is wrong (nothing is written), 2 wrong usage.`;
 const NOTHING_TO_LOWER =
   "nothing to lower: no route with priority groups, a composite cluster or route specifiers; written as it is";
 
+const NO_ROUTES_HERE =
+  "nothing to lower: the routes of this connection manager come by RDS; put the module in front of them with --rds; written as it is";
+
 /** `attempt-router lower`. */
 export function lowerCommand(io: Io): Command {
   const command = new Command("lower")
@@ -62,11 +65,19 @@ async function run(io: Io, input: string, flags: Flags, command: Command): Promi
   const written = flags.report === undefined || flags.output !== undefined;
   if (written) await writeOutput(flags.output, result.text, io);
   if (flags.report === true) await writeOutput(undefined, printed(result.report, flags.format), io);
-  if (written && result.text === text) writePlaced(io, `${file}:1:1: ${NOTHING_TO_LOWER}`, true);
+  if (written && result.text === text) noteNothing(io, file, text, options);
   for (const warning of result.warnings) writePlaced(io, formatFinding(warning), true);
   for (const finding of flags.check ? checkProgram(readProgram(file, text), text) : []) {
     if (finding.severity !== "info") writePlaced(io, noteOf(finding), true);
   }
+}
+
+/** Routes that come by RDS are in no file, so the one with their listener shows none. */
+function noteNothing(io: Io, file: string, text: string, { rds }: LowerOptions): void {
+  const managers = readProgram(file, text).listeners.flatMap((listener) => listener.managers);
+  const dynamic = rds === true ? undefined : managers.find(({ dynamicRoutes }) => dynamicRoutes);
+  const { line, column } = dynamic?.origin ?? { line: 1, column: 1 };
+  writePlaced(io, `${file}:${line}:${column}: ${dynamic === undefined ? NOTHING_TO_LOWER : NO_ROUTES_HERE}`, true);
 }
 
 function noteOf({ file, line, column, message, code }: CheckFinding): string {

@@ -62,5 +62,7 @@ function configOf(rootId: string, vmId: string, options: PlanOptions, settings: 
 function moduleCode(source: ModuleSource): Json {
   if (source.kind === "local") return { local: { filename: source.filename } };
   const http_uri = { uri: source.uri, cluster: source.cluster, timeout: "30s" };
-  return { remote: { http_uri, sha256: source.sha256 } };
+  // By default Envoy asks twice within a second, and never again: a server that comes late would not be found.
+  const retry_policy = { retry_back_off: { base_interval: "1s", max_interval: "30s" }, num_retries: 10 };
+  return { remote: { http_uri, sha256: source.sha256, retry_policy } };
 }

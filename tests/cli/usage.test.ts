@@ -50,6 +50,23 @@ describe("wrong usage exits with 2, writes the reason and no output", () => {
   });
 });
 
+test.each([
+  ["rds: {route_config_name: r, config_source: {ads: {}}}", [], true],
+  ["rds: {route_config_name: r, config_source: {ads: {}}}", ["--rds"], false],
+  ["scoped_routes: {name: s, scoped_rds: {scoped_rds_config_source: {ads: {}}}}", [], true],
+  ["route_config: {virtual_hosts: []}", [], false],
+])("names --rds where the routes of a connection manager are not in the file: %s %j", async (source, args, named) => {
+  const type = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+  const router = `{name: r, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}`;
+  const filters = `[{name: hcm, typed_config: {"@type": ${type}, ${source}, http_filters: [${router}]}}]`;
+  const listener = `"@type": type.googleapis.com/envoy.config.listener.v3.Listener\nname: l\nfilter_chains: [{filters: ${filters}}]\n`;
+  const { code, stderr } = await run(["lower", "-", "--no-check", ...args], listener);
+  expect(code).toBe(0);
+  expect(stderr.includes("<stdin>:3:") && stderr.includes("by RDS; put the module in front of them with --rds")).toBe(
+    named,
+  );
+});
+
 test("as a process: output on standard output, findings on standard error without colours, exit codes", async () => {
   const main = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
   const process = (args: string[], input: string) =>

@@ -92,17 +92,20 @@ class ListenerFile {
 interface Options {
   sha256?: string;
   failurePolicy?: FailurePolicy;
+  /** How often the module is asked for again; else as `lower` writes it. */
+  retries?: number;
   /** Where the listener comes from; else from the bootstrap. */
   listeners?: ListenerFile;
 }
 
 /** Envoy with a config that fetches the module from the store on `port`. */
 async function serve(version: string, port: number, options: Options = {}): Promise<Serving> {
-  const { sha256 = SHA256, failurePolicy = "FAIL_OPEN", listeners } = options;
+  const { sha256 = SHA256, failurePolicy = "FAIL_OPEN", listeners, retries = 10 } = options;
   const { text } = lower(NATIVE, { wasmRemote: { url: "http://store/attempt-router.wasm", sha256 }, failurePolicy });
   const serving = await Serving.start(version, REPLIES, (upstreams) => {
     const hosts = Object.fromEntries(Object.keys(REPLIES).map((name) => [name, upstreams.port(name)]));
-    const local = localize(text, { hosts: { ...hosts, store: port } });
+    const quick = text.replace("num_retries: 10", `num_retries: ${retries}`);
+    const local = localize(quick, { hosts: { ...hosts, store: port } });
     return listeners?.take(local) ?? local;
   });
   open.push(serving);
@@ -140,6 +143,16 @@ describe.each(versions)("Envoy %s", (version) => {
     expect(store.fetches).toBe(1);
   });
 
+  test("waits at start for a store that is late", async () => {
+    const store = await Store.start();
+    store.down = true;
+    // Longer than Envoy's own two tries within a second.
+    const opening = setTimeout(() => (store.down = false), 2_500);
+    const serving = await serve(version, store.port);
+    clearTimeout(opening);
+    expect(await outcome(serving)).toEqual(WITH_MODULE);
+  });
+
   test("fetches it again for no listener that comes later", async () => {
     const store = await Store.start();
     const listeners = new ListenerFile();
@@ -155,7 +168,7 @@ describe.each(versions)("Envoy %s", (version) => {
 
   test.each(FAILURES)("takes no module of another digest: %s", async (failurePolicy, expected) => {
     const store = await Store.start();
-    const serving = await serve(version, store.port, { sha256: "ab".repeat(32), failurePolicy });
+    const serving = await serve(version, store.port, { sha256: "ab".repeat(32), failurePolicy, retries: 1 });
     expect(store.fetches).toBeGreaterThan(0);
     expect(await serving.envoy.admin.stat("wasm.remote_load_fetch_failures")).toBe(1);
     expect(await outcome(serving)).toEqual(expected);
@@ -164,7 +177,7 @@ describe.each(versions)("Envoy %s", (version) => {
   test.each(FAILURES)("gives up at start while the store is down: %s", async (failurePolicy, expected) => {
     const store = await Store.start();
     store.down = true;
-    const serving = await serve(version, store.port, { failurePolicy });
+    const serving = await serve(version, store.port, { failurePolicy, retries: 1 });
     expect(serving.envoy.log).toContain("Retry limit exceeded");
     expect(await outcome(serving)).toEqual(expected);
     // Nothing asks again, not even when the store is back.

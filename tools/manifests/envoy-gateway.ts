@@ -13,6 +13,7 @@ export const GATEWAY: Names = {
   virtualHost: "default/eg/http/*",
   cluster: (service) => `${RULE}/${service === "provider-a" ? 0 : 1}`,
   filters: [],
+  action: { upgrade_configs: [{ upgrade_type: "websocket" }] },
 };
 
 const HTTP_FILTERS = "/default_filter_chain/filters/0/typed_config/http_filters";

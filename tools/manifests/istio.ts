@@ -16,6 +16,8 @@ export const ISTIO: Names = {
       },
     },
   ],
+  // Without it Envoy ends every request after 15 seconds, all attempts included.
+  action: { timeout: "0s" },
 };
 
 /** An EnvoyFilter that brings a gateway to what `lower` makes of its listener and routes. */

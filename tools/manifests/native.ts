@@ -13,6 +13,8 @@ export interface Names {
   cluster: (service: string) => string;
   /** Filters that it puts before the router. */
   filters: readonly Message[];
+  /** What it writes into the action of every route. */
+  action: Message;
 }
 
 /** What becomes of a control plane's listener and routes. */
@@ -75,7 +77,7 @@ function listener({ listener: name, routes: route_config_name, filters }: Names)
 
 export const HCM = "envoy.filters.network.http_connection_manager";
 
-function routes({ routes: name, virtualHost, cluster }: Names): Message {
+function routes({ routes: name, virtualHost, cluster, action }: Names): Message {
   const priority_groups = [
     { name: "both", clusters: SERVICES.map((service) => ({ cluster_name: cluster(service), weight: 1 })) },
     { name: "last", clusters: [{ cluster_name: cluster("provider-b"), weight: 1 }] },
@@ -89,6 +91,7 @@ function routes({ routes: name, virtualHost, cluster }: Names): Message {
     match: { prefix: "/v1/messages" },
     name: "messages",
     route: {
+      ...action,
       inline_cluster_specifier_plugin: { extension },
       retry_policy: { retry_on: "5xx,reset,connect-failure", num_retries: 1, refresh_cluster_on_retry: true },
     },
