@@ -33,6 +33,8 @@ export class Condition {
   headers: StaticArray<HeaderMatch> = new StaticArray<HeaderMatch>(0);
   parameters: StaticArray<ParameterMatch> = new StaticArray<ParameterMatch>(0);
   metadata: StaticArray<MetadataMatch> = new StaticArray<MetadataMatch>(0);
+  /** On the protocol and filter state: the last of a list. */
+  attributes: AttributeMatch | null = null;
   anyOf: StaticArray<Condition> = new StaticArray<Condition>(0);
   not: Condition | null = null;
 
@@ -45,6 +47,7 @@ export class Condition {
     const path = this.path;
     if (path != null && !path.matches(request.path())) return false;
     if (!this.hasParameters(request) || !this.hasHeaders(request)) return false;
+    if (!this.hasAttributes(request)) return false;
     return this.hasMetadata(request) && this.hasOthers(request, resolved, seed);
   }
 
@@ -70,6 +73,12 @@ export class Condition {
       if (!unchecked(headers[i]).holds(request)) return false;
     }
     return true;
+  }
+
+  private hasAttributes(request: RequestView): bool {
+    let match = this.attributes;
+    while (match != null && match.holds(request)) match = match.before;
+    return match == null;
   }
 
   private hasMetadata(request: RequestView): bool {
@@ -157,6 +166,24 @@ export class ParameterMatch {
     const found = request.parameter(this.name, text);
     const match = this.match;
     return match == null ? found == this.present : found && match.matches(text);
+  }
+}
+
+/** An attribute of the stream by its path. */
+@final
+export class AttributeMatch {
+  constructor(
+    readonly path: Bytes,
+    readonly match: TextMatch,
+    /** The one before it in a list. */
+    readonly before: AttributeMatch | null,
+  ) {}
+
+  holds(request: RequestView): bool {
+    if (!request.attribute(this.path, text)) return false;
+    const holds = this.match.matches(text);
+    request.release(text);
+    return holds;
   }
 }
 

@@ -27,7 +27,15 @@ export class HeaderName {
  */
 export abstract class RequestView {
   /** The header's lines joined with ",". False where it is absent; where it is there, `release(out)` must follow. */
-  abstract header(name: HeaderName, out: View): bool;
+  header(name: HeaderName, out: View): bool {
+    return this.attribute(name.attribute, out);
+  }
+
+  /**
+   * An attribute of the stream by its NUL-separated path, in the proxy's serialized form (text; a number as 8 bytes, a
+   * bool as one). False where there is none; where it is there, `release(out)` must follow. Each is read once a request.
+   */
+  abstract attribute(path: Bytes, out: View): bool;
 
   /** The header's first line, as `header` otherwise. */
   abstract firstLine(name: HeaderName, out: View): bool;

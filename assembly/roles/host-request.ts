@@ -8,7 +8,7 @@ import { HeaderName, RequestView } from "../decide/request-view";
 import { Host, LogLevel } from "../host/host";
 import { SUFFIX_LENGTH, SettingsId } from "../settings/settings-id";
 import { TransformAction, transform } from "../route/header-transforms";
-import { KnownHeaders, Reading } from "./known-headers";
+import { KnownValues, Reading } from "./known-values";
 import { CLUSTER_NAME, DYNAMIC_METADATA, METHOD_HEADER, PATH_HEADER, VIRTUAL_HOST_NAME } from "../host/names";
 import { randomValue } from "./random-value";
 import { decideAttempt, finishDecision, startDecision } from "./request";
@@ -30,13 +30,12 @@ export class HostRequest extends RequestView {
   private seed: u64 = 0;
   private hasPath: bool = false;
   private hasMethod: bool = false;
-  private hasMetadata: bool = false;
   private hasPairs: bool = false;
-  private headers: KnownHeaders = new KnownHeaders();
+  private values: KnownValues = new KnownValues();
   private lentPath: View = new View();
   private pathOnly: View = new View();
   private lentMethod: View = new View();
-  private lentMetadata: View = new View();
+  private metadataView: View = new View();
   private lentPairs: View = new View();
   private other: View = new View();
 
@@ -51,7 +50,6 @@ export class HostRequest extends RequestView {
     this.seed = seed;
     this.hasPath = false;
     this.hasMethod = false;
-    this.hasMetadata = false;
     this.hasPairs = false;
     this.responseHeaders.clear();
   }
@@ -60,18 +58,17 @@ export class HostRequest extends RequestView {
   finish(): void {
     this.giveBack(this.lentPath);
     this.giveBack(this.lentMethod);
-    this.giveBack(this.lentMetadata);
     this.giveBack(this.lentPairs);
-    this.headers.clear(this.host);
+    this.values.clear(this.host);
     this.pathOnly.set(0, 0);
   }
 
-  header(name: HeaderName, out: View): bool {
-    return this.headers.read(this.host, name, Reading.JOINED, out);
+  attribute(path: Bytes, out: View): bool {
+    return this.values.read(this.host, path, Reading.ATTRIBUTE, out);
   }
 
   firstLine(name: HeaderName, out: View): bool {
-    return this.headers.read(this.host, name, Reading.FIRST_LINE, out);
+    return this.values.read(this.host, name.name, Reading.FIRST_LINE, out);
   }
 
   lines(name: HeaderName, out: ViewList): void {
@@ -109,11 +106,8 @@ export class HostRequest extends RequestView {
   }
 
   metadata(): View {
-    if (!this.hasMetadata) {
-      this.hasMetadata = true;
-      this.host.property(DYNAMIC_METADATA, this.lentMetadata);
-    }
-    return this.lentMetadata;
+    this.attribute(DYNAMIC_METADATA, this.metadataView);
+    return this.metadataView;
   }
 
   virtualHost(): Bytes {

@@ -1,5 +1,6 @@
 import { Bytes, encode, encodeLowerCase } from "../bytes";
 import {
+  AttributeMatch,
   Condition,
   Fraction,
   HeaderMatch,
@@ -32,6 +33,7 @@ export function readCondition(fields: Fields, depth: i32 = 0): Condition {
   condition.headers = readHeaderMatches(fields, "headers");
   condition.parameters = readParameterMatches(fields);
   condition.metadata = readMetadataMatches(fields);
+  condition.attributes = readAttributeMatches(fields);
   readOthers(fields, condition, depth + 1);
   fields.finish();
   return condition;
@@ -105,6 +107,28 @@ function readParameterMatches(fields: Fields): StaticArray<ParameterMatch> {
     item.finish();
   }
   return matches;
+}
+
+function readAttributeMatches(fields: Fields): AttributeMatch | null {
+  let last = readAttribute(fields, "protocol", "request\0protocol", null);
+  const states = fields.list("filter_state");
+  for (let i = 0; i < states.length; i++) {
+    const state = fields.element("filter_state", i, states[i]);
+    last = readAttribute(state, "string_match", "filter_state\0" + state.requiredText("key"), last);
+    if (!state.has("string_match")) state.note("string_match", "a text match", "nothing");
+    state.finish();
+  }
+  return last;
+}
+
+function readAttribute(
+  fields: Fields,
+  name: string,
+  attribute: string,
+  before: AttributeMatch | null,
+): AttributeMatch | null {
+  const text = fields.object(name);
+  return text != null ? new AttributeMatch(encode(attribute), readTextMatch(text), before) : before;
 }
 
 function readStringMatch(fields: Fields): TextMatch | null {

@@ -243,6 +243,8 @@ function requestAttribute(headers: HeaderMap | undefined, part: string): Propert
   switch (part) {
     case "headers":
       return headersNode(headers);
+    case "protocol":
+      return "HTTP/1.1";
     case "path":
       return path;
     case "url_path":

@@ -1,5 +1,5 @@
 import { Bytes, View, encode } from "../../assembly/bytes";
-import { Condition, Fraction, HeaderMatch, Wanted } from "../../assembly/decide/condition";
+import { AttributeMatch, Condition, Fraction, HeaderMatch, Wanted } from "../../assembly/decide/condition";
 import { HeaderName } from "../../assembly/decide/request-view";
 import { TextMatch, TextMatchKind } from "../../assembly/decide/text-match";
 import { HostRequest } from "../../assembly/roles/host-request";
@@ -111,5 +111,23 @@ describe("condition", () => {
     expect(condition.holds(requestWith([[":path", "/a?b"]]), true, 0)).toBe(true);
     expect(condition.holds(requestWith([[":path", "/a#b"]]), true, 0)).toBe(true);
     expect(condition.holds(requestWith([[":path", "/a/b"]]), true, 0)).toBe(false);
+  });
+});
+
+describe("attribute match", () => {
+  test("of an attribute that is there, read once for all conditions of a request", () => {
+    const host = new FakeHost();
+    host.set("filter_state.tier", "a,b");
+    const request = new HostRequest(host);
+    const tier = encode("filter_state\0tier");
+    const condition = new Condition();
+    condition.attributes = new AttributeMatch(tier, exact, new AttributeMatch(tier, exact, null));
+    expect(condition.holds(request, true, 0)).toBe(true);
+    expect(condition.holds(request, true, 0)).toBe(true);
+    expect(host.reads.get("filter_state.tier")).toBe(1);
+    condition.attributes = new AttributeMatch(encode("filter_state\0none"), exact, condition.attributes);
+    expect(condition.holds(request, true, 0)).toBe(false);
+    request.finish();
+    expect(host.lent).toBe(0);
   });
 });

@@ -9,6 +9,8 @@ import { PathMatcher } from "./PathMatcher";
 import { MetadataMatcher } from "./MetadataMatcher";
 import { FractionalPercent } from "./FractionalPercent";
 import { QueryParameterMatcher } from "./QueryParameterMatcher";
+import { StringMatcher } from "./StringMatcher";
+import { FilterStateMatcher } from "./FilterStateMatcher";
 
 export class Condition {
   static encode(message: Condition, writer: Writer): void {
@@ -83,6 +85,22 @@ export class Condition {
       QueryParameterMatcher.encode(queryParameters[i], writer);
       writer.ldelim();
     }
+
+    const protocol = message.protocol;
+    if (protocol !== null) {
+      writer.uint32(82);
+      writer.fork();
+      StringMatcher.encode(protocol, writer);
+      writer.ldelim();
+    }
+
+    const filterState = message.filterState;
+    for (let i: i32 = 0; i < filterState.length; ++i) {
+      writer.uint32(90);
+      writer.fork();
+      FilterStateMatcher.encode(filterState[i], writer);
+      writer.ldelim();
+    }
   }
 
   static decode(reader: Reader, length: i32): Condition {
@@ -132,6 +150,16 @@ export class Condition {
           );
           break;
 
+        case 10:
+          message.protocol = StringMatcher.decode(reader, reader.uint32());
+          break;
+
+        case 11:
+          message.filterState.push(
+            FilterStateMatcher.decode(reader, reader.uint32())
+          );
+          break;
+
         default:
           reader.skipType(tag & 7);
           break;
@@ -150,6 +178,8 @@ export class Condition {
   anyOf: Array<Condition>;
   not: Condition | null;
   queryParameters: Array<QueryParameterMatcher>;
+  protocol: StringMatcher | null;
+  filterState: Array<FilterStateMatcher>;
 
   constructor(
     routeResolved: BoolValue | null = null,
@@ -160,7 +190,9 @@ export class Condition {
     fraction: FractionalPercent | null = null,
     anyOf: Array<Condition> = [],
     not: Condition | null = null,
-    queryParameters: Array<QueryParameterMatcher> = []
+    queryParameters: Array<QueryParameterMatcher> = [],
+    protocol: StringMatcher | null = null,
+    filterState: Array<FilterStateMatcher> = []
   ) {
     this.routeResolved = routeResolved;
     this.headers = headers;
@@ -171,5 +203,7 @@ export class Condition {
     this.anyOf = anyOf;
     this.not = not;
     this.queryParameters = queryParameters;
+    this.protocol = protocol;
+    this.filterState = filterState;
   }
 }

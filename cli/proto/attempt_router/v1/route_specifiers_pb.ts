@@ -18,7 +18,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file attempt_router/v1/route_specifiers.proto.
  */
 export const file_attempt_router_v1_route_specifiers: GenFile = /*@__PURE__*/
-  fileDesc("CihhdHRlbXB0X3JvdXRlci92MS9yb3V0ZV9zcGVjaWZpZXJzLnByb3RvEhFhdHRlbXB0X3JvdXRlci52MSKtBQoNUm91dGVPdmVycmlkZRIqCgR3aGVuGAEgASgLMhwuYXR0ZW1wdF9yb3V0ZXIudjEuQ29uZGl0aW9uEg0KBWZpbmFsGAIgASgIEg8KB2NsdXN0ZXIYAyABKAkSPQoRd2VpZ2h0ZWRfY2x1c3RlcnMYBCADKAsyIi5hdHRlbXB0X3JvdXRlci52MS5XZWlnaHRlZENsdXN0ZXISFgoOY2x1c3Rlcl9oZWFkZXIYBSABKAkSOAoQY2x1c3Rlcl9tZXRhZGF0YRgGIAEoCzIeLmF0dGVtcHRfcm91dGVyLnYxLk1ldGFkYXRhS2V5EmQKD3ByaW9yaXR5X2dyb3VwcxgHIAMoCzJLLmVudm95LmV4dGVuc2lvbnMucm91dGVyLmNsdXN0ZXJfc3BlY2lmaWVycy5wcmlvcml0eV9ncm91cC52My5Qcmlvcml0eUdyb3VwEiMKG292ZXJyaWRlX21ldGFkYXRhX25hbWVzcGFjZRgIIAEoCRIqCgd0aW1lb3V0GAkgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjQKDHJldHJ5X3BvbGljeRgKIAEoCzIeLmF0dGVtcHRfcm91dGVyLnYxLlJldHJ5UG9saWN5EkQKFnJlcXVlc3RfaGVhZGVyc190b19hZGQYCyADKAsyJC5hdHRlbXB0X3JvdXRlci52MS5IZWFkZXJWYWx1ZU9wdGlvbhIhChlyZXF1ZXN0X2hlYWRlcnNfdG9fcmVtb3ZlGAwgAygJEkUKF3Jlc3BvbnNlX2hlYWRlcnNfdG9fYWRkGA0gAygLMiQuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyVmFsdWVPcHRpb24SIgoacmVzcG9uc2VfaGVhZGVyc190b19yZW1vdmUYDiADKAki5gEKDVJvdXRlVGVtcGxhdGUSKgoEd2hlbhgBIAEoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhINCgVmaW5hbBgCIAEoCBI8Cgl0ZW1wbGF0ZXMYAyADKAsyKS5hdHRlbXB0X3JvdXRlci52MS5Sb3V0ZVRlbXBsYXRlLlRlbXBsYXRlEhMKC3RlbXBsYXRlX2lkGAQgASgJGkcKCFRlbXBsYXRlEhMKC3RlbXBsYXRlX2lkGAEgASgJEiYKBXJvdXRlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJGCglEcm9wUm91dGUSKgoEd2hlbhgBIAEoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhINCgVmaW5hbBgCIAEoCCJ5CgVBdWRpdBIqCgR3aGVuGAEgASgLMhwuYXR0ZW1wdF9yb3V0ZXIudjEuQ29uZGl0aW9uEg0KBWZpbmFsGAIgASgIEgsKA2xvZxgDIAEoCBIPCgdjb3VudGVyGAQgASgJEhcKD3Jlc3BvbnNlX2hlYWRlchgFIAEoCSK8AwoJQ29uZGl0aW9uEjIKDnJvdXRlX3Jlc29sdmVkGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRIxCgdoZWFkZXJzGAIgAygLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyTWF0Y2hlchIsCgRwYXRoGAMgASgLMh4uYXR0ZW1wdF9yb3V0ZXIudjEuUGF0aE1hdGNoZXISDwoHbWV0aG9kcxgEIAMoCRI0CghtZXRhZGF0YRgFIAMoCzIiLmF0dGVtcHRfcm91dGVyLnYxLk1ldGFkYXRhTWF0Y2hlchI2CghmcmFjdGlvbhgGIAEoCzIkLmF0dGVtcHRfcm91dGVyLnYxLkZyYWN0aW9uYWxQZXJjZW50EiwKBmFueV9vZhgHIAMoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhIpCgNub3QYCCABKAsyHC5hdHRlbXB0X3JvdXRlci52MS5Db25kaXRpb24SQgoQcXVlcnlfcGFyYW1ldGVycxgJIAMoCzIoLmF0dGVtcHRfcm91dGVyLnYxLlF1ZXJ5UGFyYW1ldGVyTWF0Y2hlciJ+Cg1TdHJpbmdNYXRjaGVyEg8KBWV4YWN0GAEgASgJSAASEAoGcHJlZml4GAIgASgJSAASEAoGc3VmZml4GAMgASgJSAASEgoIY29udGFpbnMYBCABKAlIABITCgtpZ25vcmVfY2FzZRgFIAEoCEIPCg1tYXRjaF9wYXR0ZXJuInwKC1BhdGhNYXRjaGVyEg8KBWV4YWN0GAEgASgJSAASEAoGcHJlZml4GAIgASgJSAASEAoGc3VmZml4GAMgASgJSAASEgoIY29udGFpbnMYBCABKAlIABITCgtpZ25vcmVfY2FzZRgFIAEoCEIPCg1tYXRjaF9wYXR0ZXJuIscBCg1IZWFkZXJNYXRjaGVyEgwKBG5hbWUYASABKAkSOAoMc3RyaW5nX21hdGNoGAIgASgLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuU3RyaW5nTWF0Y2hlckgAEhcKDXByZXNlbnRfbWF0Y2gYAyABKAhIABIUCgxpbnZlcnRfbWF0Y2gYBCABKAgSJQoddHJlYXRfbWlzc2luZ19oZWFkZXJfYXNfZW1wdHkYBSABKAhCGAoWaGVhZGVyX21hdGNoX3NwZWNpZmllciKbAQoVUXVlcnlQYXJhbWV0ZXJNYXRjaGVyEgwKBG5hbWUYASABKAkSOAoMc3RyaW5nX21hdGNoGAIgASgLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuU3RyaW5nTWF0Y2hlckgAEhcKDXByZXNlbnRfbWF0Y2gYAyABKAhIAEIhCh9xdWVyeV9wYXJhbWV0ZXJfbWF0Y2hfc3BlY2lmaWVyInIKD01ldGFkYXRhTWF0Y2hlchIRCgluYW1lc3BhY2UYASABKAkSDAoEcGF0aBgCIAMoCRIuCgV2YWx1ZRgDIAEoCzIfLmF0dGVtcHRfcm91dGVyLnYxLlZhbHVlTWF0Y2hlchIOCgZpbnZlcnQYBCABKAgiwgEKDFZhbHVlTWF0Y2hlchI4CgxzdHJpbmdfbWF0Y2gYASABKAsyIC5hdHRlbXB0X3JvdXRlci52MS5TdHJpbmdNYXRjaGVySAASFAoKYm9vbF9tYXRjaBgCIAEoCEgAEjgKDGRvdWJsZV9tYXRjaBgDIAEoCzIgLmF0dGVtcHRfcm91dGVyLnYxLkRvdWJsZU1hdGNoZXJIABIXCg1wcmVzZW50X21hdGNoGAQgASgISABCDwoNbWF0Y2hfcGF0dGVybiJiCg1Eb3VibGVNYXRjaGVyEg8KBWV4YWN0GAEgASgBSAASLwoFcmFuZ2UYAiABKAsyHi5hdHRlbXB0X3JvdXRlci52MS5Eb3VibGVSYW5nZUgAQg8KDW1hdGNoX3BhdHRlcm4iKQoLRG91YmxlUmFuZ2USDQoFc3RhcnQYASABKAESCwoDZW5kGAIgASgBIrABChFGcmFjdGlvbmFsUGVyY2VudBIRCgludW1lcmF0b3IYASABKA0SSQoLZGVub21pbmF0b3IYAiABKA4yNC5hdHRlbXB0X3JvdXRlci52MS5GcmFjdGlvbmFsUGVyY2VudC5EZW5vbWluYXRvclR5cGUiPQoPRGVub21pbmF0b3JUeXBlEgsKB0hVTkRSRUQQABIQCgxURU5fVEhPVVNBTkQQARILCgdNSUxMSU9OEAIiLwoPV2VpZ2h0ZWRDbHVzdGVyEgwKBG5hbWUYASABKAkSDgoGd2VpZ2h0GAIgASgNIi4KC01ldGFkYXRhS2V5EhEKCW5hbWVzcGFjZRgBIAEoCRIMCgRwYXRoGAIgAygJIqYBCgtSZXRyeVBvbGljeRIQCghyZXRyeV9vbhgBIAEoCRIxCgtudW1fcmV0cmllcxgCIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZRIyCg9wZXJfdHJ5X3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SHgoWcmV0cmlhYmxlX3N0YXR1c19jb2RlcxgEIAMoDSLdAgoRSGVhZGVyVmFsdWVPcHRpb24SQAoGaGVhZGVyGAEgASgLMjAuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyVmFsdWVPcHRpb24uSGVhZGVyVmFsdWUSSAoNYXBwZW5kX2FjdGlvbhgCIAEoDjIxLmF0dGVtcHRfcm91dGVyLnYxLkhlYWRlclZhbHVlT3B0aW9uLkFwcGVuZEFjdGlvbhIYChBrZWVwX2VtcHR5X3ZhbHVlGAMgASgIGikKC0hlYWRlclZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJ3CgxBcHBlbmRBY3Rpb24SGwoXQVBQRU5EX0lGX0VYSVNUU19PUl9BREQQABIRCg1BRERfSUZfQUJTRU5UEAESHgoaT1ZFUldSSVRFX0lGX0VYSVNUU19PUl9BREQQAhIXChNPVkVSV1JJVEVfSUZfRVhJU1RTEAMi7AIKD1JvdXRlU3BlY2lmaWVycxJJChNyb3V0ZV9jb25maWd1cmF0aW9uGAEgAygLMiwuYXR0ZW1wdF9yb3V0ZXIudjEuUm91dGVTcGVjaWZpZXJzLlNwZWNpZmllchJCCgx2aXJ0dWFsX2hvc3QYAiADKAsyLC5hdHRlbXB0X3JvdXRlci52MS5Sb3V0ZVNwZWNpZmllcnMuU3BlY2lmaWVyEjsKBXJvdXRlGAMgAygLMiwuYXR0ZW1wdF9yb3V0ZXIudjEuUm91dGVTcGVjaWZpZXJzLlNwZWNpZmllchI0CghyZXNvbHZlZBgEIAEoCzIiLmF0dGVtcHRfcm91dGVyLnYxLkNvbmZpZ3VyZWRSb3V0ZRINCgVzbG90cxgFIAEoDRpICglTcGVjaWZpZXISDAoEbmFtZRgBIAEoCRItCgx0eXBlZF9jb25maWcYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ir4BCg9Db25maWd1cmVkUm91dGUSDAoEbmFtZRgBIAEoCRILCgNwaW4YAiABKAkSEAoIbm9fZW50cnkYAyABKAgSDwoHY2x1c3RlchgEIAEoCRIpCghzZXR0aW5ncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKwoFbWF0Y2gYBiABKAsyHC5hdHRlbXB0X3JvdXRlci52MS5Db25kaXRpb24SFQoNcHJveHlfbWF0Y2hlcxgHIAEoCGIGcHJvdG8z", [file_envoy_extensions_router_cluster_specifiers_priority_group_v3_priority_group, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_wrappers]);
+  fileDesc("CihhdHRlbXB0X3JvdXRlci92MS9yb3V0ZV9zcGVjaWZpZXJzLnByb3RvEhFhdHRlbXB0X3JvdXRlci52MSKtBQoNUm91dGVPdmVycmlkZRIqCgR3aGVuGAEgASgLMhwuYXR0ZW1wdF9yb3V0ZXIudjEuQ29uZGl0aW9uEg0KBWZpbmFsGAIgASgIEg8KB2NsdXN0ZXIYAyABKAkSPQoRd2VpZ2h0ZWRfY2x1c3RlcnMYBCADKAsyIi5hdHRlbXB0X3JvdXRlci52MS5XZWlnaHRlZENsdXN0ZXISFgoOY2x1c3Rlcl9oZWFkZXIYBSABKAkSOAoQY2x1c3Rlcl9tZXRhZGF0YRgGIAEoCzIeLmF0dGVtcHRfcm91dGVyLnYxLk1ldGFkYXRhS2V5EmQKD3ByaW9yaXR5X2dyb3VwcxgHIAMoCzJLLmVudm95LmV4dGVuc2lvbnMucm91dGVyLmNsdXN0ZXJfc3BlY2lmaWVycy5wcmlvcml0eV9ncm91cC52My5Qcmlvcml0eUdyb3VwEiMKG292ZXJyaWRlX21ldGFkYXRhX25hbWVzcGFjZRgIIAEoCRIqCgd0aW1lb3V0GAkgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjQKDHJldHJ5X3BvbGljeRgKIAEoCzIeLmF0dGVtcHRfcm91dGVyLnYxLlJldHJ5UG9saWN5EkQKFnJlcXVlc3RfaGVhZGVyc190b19hZGQYCyADKAsyJC5hdHRlbXB0X3JvdXRlci52MS5IZWFkZXJWYWx1ZU9wdGlvbhIhChlyZXF1ZXN0X2hlYWRlcnNfdG9fcmVtb3ZlGAwgAygJEkUKF3Jlc3BvbnNlX2hlYWRlcnNfdG9fYWRkGA0gAygLMiQuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyVmFsdWVPcHRpb24SIgoacmVzcG9uc2VfaGVhZGVyc190b19yZW1vdmUYDiADKAki5gEKDVJvdXRlVGVtcGxhdGUSKgoEd2hlbhgBIAEoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhINCgVmaW5hbBgCIAEoCBI8Cgl0ZW1wbGF0ZXMYAyADKAsyKS5hdHRlbXB0X3JvdXRlci52MS5Sb3V0ZVRlbXBsYXRlLlRlbXBsYXRlEhMKC3RlbXBsYXRlX2lkGAQgASgJGkcKCFRlbXBsYXRlEhMKC3RlbXBsYXRlX2lkGAEgASgJEiYKBXJvdXRlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJGCglEcm9wUm91dGUSKgoEd2hlbhgBIAEoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhINCgVmaW5hbBgCIAEoCCJ5CgVBdWRpdBIqCgR3aGVuGAEgASgLMhwuYXR0ZW1wdF9yb3V0ZXIudjEuQ29uZGl0aW9uEg0KBWZpbmFsGAIgASgIEgsKA2xvZxgDIAEoCBIPCgdjb3VudGVyGAQgASgJEhcKD3Jlc3BvbnNlX2hlYWRlchgFIAEoCSKtBAoJQ29uZGl0aW9uEjIKDnJvdXRlX3Jlc29sdmVkGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRIxCgdoZWFkZXJzGAIgAygLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyTWF0Y2hlchIsCgRwYXRoGAMgASgLMh4uYXR0ZW1wdF9yb3V0ZXIudjEuUGF0aE1hdGNoZXISDwoHbWV0aG9kcxgEIAMoCRI0CghtZXRhZGF0YRgFIAMoCzIiLmF0dGVtcHRfcm91dGVyLnYxLk1ldGFkYXRhTWF0Y2hlchI2CghmcmFjdGlvbhgGIAEoCzIkLmF0dGVtcHRfcm91dGVyLnYxLkZyYWN0aW9uYWxQZXJjZW50EiwKBmFueV9vZhgHIAMoCzIcLmF0dGVtcHRfcm91dGVyLnYxLkNvbmRpdGlvbhIpCgNub3QYCCABKAsyHC5hdHRlbXB0X3JvdXRlci52MS5Db25kaXRpb24SQgoQcXVlcnlfcGFyYW1ldGVycxgJIAMoCzIoLmF0dGVtcHRfcm91dGVyLnYxLlF1ZXJ5UGFyYW1ldGVyTWF0Y2hlchIyCghwcm90b2NvbBgKIAEoCzIgLmF0dGVtcHRfcm91dGVyLnYxLlN0cmluZ01hdGNoZXISOwoMZmlsdGVyX3N0YXRlGAsgAygLMiUuYXR0ZW1wdF9yb3V0ZXIudjEuRmlsdGVyU3RhdGVNYXRjaGVyIlkKEkZpbHRlclN0YXRlTWF0Y2hlchILCgNrZXkYASABKAkSNgoMc3RyaW5nX21hdGNoGAIgASgLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuU3RyaW5nTWF0Y2hlciJ+Cg1TdHJpbmdNYXRjaGVyEg8KBWV4YWN0GAEgASgJSAASEAoGcHJlZml4GAIgASgJSAASEAoGc3VmZml4GAMgASgJSAASEgoIY29udGFpbnMYBCABKAlIABITCgtpZ25vcmVfY2FzZRgFIAEoCEIPCg1tYXRjaF9wYXR0ZXJuInwKC1BhdGhNYXRjaGVyEg8KBWV4YWN0GAEgASgJSAASEAoGcHJlZml4GAIgASgJSAASEAoGc3VmZml4GAMgASgJSAASEgoIY29udGFpbnMYBCABKAlIABITCgtpZ25vcmVfY2FzZRgFIAEoCEIPCg1tYXRjaF9wYXR0ZXJuIscBCg1IZWFkZXJNYXRjaGVyEgwKBG5hbWUYASABKAkSOAoMc3RyaW5nX21hdGNoGAIgASgLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuU3RyaW5nTWF0Y2hlckgAEhcKDXByZXNlbnRfbWF0Y2gYAyABKAhIABIUCgxpbnZlcnRfbWF0Y2gYBCABKAgSJQoddHJlYXRfbWlzc2luZ19oZWFkZXJfYXNfZW1wdHkYBSABKAhCGAoWaGVhZGVyX21hdGNoX3NwZWNpZmllciKbAQoVUXVlcnlQYXJhbWV0ZXJNYXRjaGVyEgwKBG5hbWUYASABKAkSOAoMc3RyaW5nX21hdGNoGAIgASgLMiAuYXR0ZW1wdF9yb3V0ZXIudjEuU3RyaW5nTWF0Y2hlckgAEhcKDXByZXNlbnRfbWF0Y2gYAyABKAhIAEIhCh9xdWVyeV9wYXJhbWV0ZXJfbWF0Y2hfc3BlY2lmaWVyInIKD01ldGFkYXRhTWF0Y2hlchIRCgluYW1lc3BhY2UYASABKAkSDAoEcGF0aBgCIAMoCRIuCgV2YWx1ZRgDIAEoCzIfLmF0dGVtcHRfcm91dGVyLnYxLlZhbHVlTWF0Y2hlchIOCgZpbnZlcnQYBCABKAgiwgEKDFZhbHVlTWF0Y2hlchI4CgxzdHJpbmdfbWF0Y2gYASABKAsyIC5hdHRlbXB0X3JvdXRlci52MS5TdHJpbmdNYXRjaGVySAASFAoKYm9vbF9tYXRjaBgCIAEoCEgAEjgKDGRvdWJsZV9tYXRjaBgDIAEoCzIgLmF0dGVtcHRfcm91dGVyLnYxLkRvdWJsZU1hdGNoZXJIABIXCg1wcmVzZW50X21hdGNoGAQgASgISABCDwoNbWF0Y2hfcGF0dGVybiJiCg1Eb3VibGVNYXRjaGVyEg8KBWV4YWN0GAEgASgBSAASLwoFcmFuZ2UYAiABKAsyHi5hdHRlbXB0X3JvdXRlci52MS5Eb3VibGVSYW5nZUgAQg8KDW1hdGNoX3BhdHRlcm4iKQoLRG91YmxlUmFuZ2USDQoFc3RhcnQYASABKAESCwoDZW5kGAIgASgBIrABChFGcmFjdGlvbmFsUGVyY2VudBIRCgludW1lcmF0b3IYASABKA0SSQoLZGVub21pbmF0b3IYAiABKA4yNC5hdHRlbXB0X3JvdXRlci52MS5GcmFjdGlvbmFsUGVyY2VudC5EZW5vbWluYXRvclR5cGUiPQoPRGVub21pbmF0b3JUeXBlEgsKB0hVTkRSRUQQABIQCgxURU5fVEhPVVNBTkQQARILCgdNSUxMSU9OEAIiLwoPV2VpZ2h0ZWRDbHVzdGVyEgwKBG5hbWUYASABKAkSDgoGd2VpZ2h0GAIgASgNIi4KC01ldGFkYXRhS2V5EhEKCW5hbWVzcGFjZRgBIAEoCRIMCgRwYXRoGAIgAygJIqYBCgtSZXRyeVBvbGljeRIQCghyZXRyeV9vbhgBIAEoCRIxCgtudW1fcmV0cmllcxgCIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZRIyCg9wZXJfdHJ5X3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SHgoWcmV0cmlhYmxlX3N0YXR1c19jb2RlcxgEIAMoDSLdAgoRSGVhZGVyVmFsdWVPcHRpb24SQAoGaGVhZGVyGAEgASgLMjAuYXR0ZW1wdF9yb3V0ZXIudjEuSGVhZGVyVmFsdWVPcHRpb24uSGVhZGVyVmFsdWUSSAoNYXBwZW5kX2FjdGlvbhgCIAEoDjIxLmF0dGVtcHRfcm91dGVyLnYxLkhlYWRlclZhbHVlT3B0aW9uLkFwcGVuZEFjdGlvbhIYChBrZWVwX2VtcHR5X3ZhbHVlGAMgASgIGikKC0hlYWRlclZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJ3CgxBcHBlbmRBY3Rpb24SGwoXQVBQRU5EX0lGX0VYSVNUU19PUl9BREQQABIRCg1BRERfSUZfQUJTRU5UEAESHgoaT1ZFUldSSVRFX0lGX0VYSVNUU19PUl9BREQQAhIXChNPVkVSV1JJVEVfSUZfRVhJU1RTEAMi7AIKD1JvdXRlU3BlY2lmaWVycxJJChNyb3V0ZV9jb25maWd1cmF0aW9uGAEgAygLMiwuYXR0ZW1wdF9yb3V0ZXIudjEuUm91dGVTcGVjaWZpZXJzLlNwZWNpZmllchJCCgx2aXJ0dWFsX2hvc3QYAiADKAsyLC5hdHRlbXB0X3JvdXRlci52MS5Sb3V0ZVNwZWNpZmllcnMuU3BlY2lmaWVyEjsKBXJvdXRlGAMgAygLMiwuYXR0ZW1wdF9yb3V0ZXIudjEuUm91dGVTcGVjaWZpZXJzLlNwZWNpZmllchI0CghyZXNvbHZlZBgEIAEoCzIiLmF0dGVtcHRfcm91dGVyLnYxLkNvbmZpZ3VyZWRSb3V0ZRINCgVzbG90cxgFIAEoDRpICglTcGVjaWZpZXISDAoEbmFtZRgBIAEoCRItCgx0eXBlZF9jb25maWcYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ir4BCg9Db25maWd1cmVkUm91dGUSDAoEbmFtZRgBIAEoCRILCgNwaW4YAiABKAkSEAoIbm9fZW50cnkYAyABKAgSDwoHY2x1c3RlchgEIAEoCRIpCghzZXR0aW5ncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKwoFbWF0Y2gYBiABKAsyHC5hdHRlbXB0X3JvdXRlci52MS5Db25kaXRpb24SFQoNcHJveHlfbWF0Y2hlcxgHIAEoCGIGcHJvdG8z", [file_envoy_extensions_router_cluster_specifiers_priority_group_v3_priority_group, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_wrappers]);
 
 /**
  * The route it was given with some properties replaced; properties that are not set are kept.
@@ -343,6 +343,20 @@ export type Condition = Message<"attempt_router.v1.Condition"> & {
    * @generated from field: repeated attempt_router.v1.QueryParameterMatcher query_parameters = 9;
    */
   queryParameters: QueryParameterMatcher[];
+
+  /**
+   * The protocol of the client's request: `HTTP/1.0`, `HTTP/1.1`, `HTTP/2` or `HTTP/3`.
+   *
+   * @generated from field: attempt_router.v1.StringMatcher protocol = 10;
+   */
+  protocol?: StringMatcher;
+
+  /**
+   * All must hold.
+   *
+   * @generated from field: repeated attempt_router.v1.FilterStateMatcher filter_state = 11;
+   */
+  filterState: FilterStateMatcher[];
 };
 
 /**
@@ -351,6 +365,31 @@ export type Condition = Message<"attempt_router.v1.Condition"> & {
  */
 export const ConditionSchema: GenMessage<Condition> = /*@__PURE__*/
   messageDesc(file_attempt_router_v1_route_specifiers, 4);
+
+/**
+ * A subset of `envoy.type.matcher.v3.FilterStateMatcher`. An object is compared by its text; one that is absent, or that
+ * has no text, fulfils no match.
+ *
+ * @generated from message attempt_router.v1.FilterStateMatcher
+ */
+export type FilterStateMatcher = Message<"attempt_router.v1.FilterStateMatcher"> & {
+  /**
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * @generated from field: attempt_router.v1.StringMatcher string_match = 2;
+   */
+  stringMatch?: StringMatcher;
+};
+
+/**
+ * Describes the message attempt_router.v1.FilterStateMatcher.
+ * Use `create(FilterStateMatcherSchema)` to create a new message.
+ */
+export const FilterStateMatcherSchema: GenMessage<FilterStateMatcher> = /*@__PURE__*/
+  messageDesc(file_attempt_router_v1_route_specifiers, 5);
 
 /**
  * A subset of `envoy.type.matcher.v3.StringMatcher`.
@@ -400,7 +439,7 @@ export type StringMatcher = Message<"attempt_router.v1.StringMatcher"> & {
  * Use `create(StringMatcherSchema)` to create a new message.
  */
 export const StringMatcherSchema: GenMessage<StringMatcher> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 5);
+  messageDesc(file_attempt_router_v1_route_specifiers, 6);
 
 /**
  * @generated from message attempt_router.v1.PathMatcher
@@ -448,7 +487,7 @@ export type PathMatcher = Message<"attempt_router.v1.PathMatcher"> & {
  * Use `create(PathMatcherSchema)` to create a new message.
  */
 export const PathMatcherSchema: GenMessage<PathMatcher> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 6);
+  messageDesc(file_attempt_router_v1_route_specifiers, 7);
 
 /**
  * A subset of `envoy.config.route.v3.HeaderMatcher`. Of several lines of a header, one that fulfils the match is enough, as
@@ -500,7 +539,7 @@ export type HeaderMatcher = Message<"attempt_router.v1.HeaderMatcher"> & {
  * Use `create(HeaderMatcherSchema)` to create a new message.
  */
 export const HeaderMatcherSchema: GenMessage<HeaderMatcher> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 7);
+  messageDesc(file_attempt_router_v1_route_specifiers, 8);
 
 /**
  * `envoy.config.route.v3.QueryParameterMatcher`. Names and values are compared as they were sent; of several parameters of
@@ -539,7 +578,7 @@ export type QueryParameterMatcher = Message<"attempt_router.v1.QueryParameterMat
  * Use `create(QueryParameterMatcherSchema)` to create a new message.
  */
 export const QueryParameterMatcherSchema: GenMessage<QueryParameterMatcher> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 8);
+  messageDesc(file_attempt_router_v1_route_specifiers, 9);
 
 /**
  * A subset of `envoy.type.matcher.v3.MetadataMatcher`.
@@ -573,7 +612,7 @@ export type MetadataMatcher = Message<"attempt_router.v1.MetadataMatcher"> & {
  * Use `create(MetadataMatcherSchema)` to create a new message.
  */
 export const MetadataMatcherSchema: GenMessage<MetadataMatcher> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 9);
+  messageDesc(file_attempt_router_v1_route_specifiers, 10);
 
 /**
  * @generated from message attempt_router.v1.ValueMatcher
@@ -616,7 +655,7 @@ export type ValueMatcher = Message<"attempt_router.v1.ValueMatcher"> & {
  * Use `create(ValueMatcherSchema)` to create a new message.
  */
 export const ValueMatcherSchema: GenMessage<ValueMatcher> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 10);
+  messageDesc(file_attempt_router_v1_route_specifiers, 11);
 
 /**
  * @generated from message attempt_router.v1.DoubleMatcher
@@ -645,7 +684,7 @@ export type DoubleMatcher = Message<"attempt_router.v1.DoubleMatcher"> & {
  * Use `create(DoubleMatcherSchema)` to create a new message.
  */
 export const DoubleMatcherSchema: GenMessage<DoubleMatcher> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 11);
+  messageDesc(file_attempt_router_v1_route_specifiers, 12);
 
 /**
  * From `start` on, below `end`.
@@ -669,7 +708,7 @@ export type DoubleRange = Message<"attempt_router.v1.DoubleRange"> & {
  * Use `create(DoubleRangeSchema)` to create a new message.
  */
 export const DoubleRangeSchema: GenMessage<DoubleRange> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 12);
+  messageDesc(file_attempt_router_v1_route_specifiers, 13);
 
 /**
  * @generated from message attempt_router.v1.FractionalPercent
@@ -691,7 +730,7 @@ export type FractionalPercent = Message<"attempt_router.v1.FractionalPercent"> &
  * Use `create(FractionalPercentSchema)` to create a new message.
  */
 export const FractionalPercentSchema: GenMessage<FractionalPercent> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 13);
+  messageDesc(file_attempt_router_v1_route_specifiers, 14);
 
 /**
  * @generated from enum attempt_router.v1.FractionalPercent.DenominatorType
@@ -717,7 +756,7 @@ export enum FractionalPercent_DenominatorType {
  * Describes the enum attempt_router.v1.FractionalPercent.DenominatorType.
  */
 export const FractionalPercent_DenominatorTypeSchema: GenEnum<FractionalPercent_DenominatorType> = /*@__PURE__*/
-  enumDesc(file_attempt_router_v1_route_specifiers, 13, 0);
+  enumDesc(file_attempt_router_v1_route_specifiers, 14, 0);
 
 /**
  * @generated from message attempt_router.v1.WeightedCluster
@@ -741,7 +780,7 @@ export type WeightedCluster = Message<"attempt_router.v1.WeightedCluster"> & {
  * Use `create(WeightedClusterSchema)` to create a new message.
  */
 export const WeightedClusterSchema: GenMessage<WeightedCluster> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 14);
+  messageDesc(file_attempt_router_v1_route_specifiers, 15);
 
 /**
  * @generated from message attempt_router.v1.MetadataKey
@@ -763,7 +802,7 @@ export type MetadataKey = Message<"attempt_router.v1.MetadataKey"> & {
  * Use `create(MetadataKeySchema)` to create a new message.
  */
 export const MetadataKeySchema: GenMessage<MetadataKey> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 15);
+  messageDesc(file_attempt_router_v1_route_specifiers, 16);
 
 /**
  * A subset of `envoy.config.route.v3.RetryPolicy`.
@@ -799,7 +838,7 @@ export type RetryPolicy = Message<"attempt_router.v1.RetryPolicy"> & {
  * Use `create(RetryPolicySchema)` to create a new message.
  */
 export const RetryPolicySchema: GenMessage<RetryPolicy> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 16);
+  messageDesc(file_attempt_router_v1_route_specifiers, 17);
 
 /**
  * `envoy.config.core.v3.HeaderValueOption`.
@@ -830,7 +869,7 @@ export type HeaderValueOption = Message<"attempt_router.v1.HeaderValueOption"> &
  * Use `create(HeaderValueOptionSchema)` to create a new message.
  */
 export const HeaderValueOptionSchema: GenMessage<HeaderValueOption> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 17);
+  messageDesc(file_attempt_router_v1_route_specifiers, 18);
 
 /**
  * @generated from message attempt_router.v1.HeaderValueOption.HeaderValue
@@ -854,7 +893,7 @@ export type HeaderValueOption_HeaderValue = Message<"attempt_router.v1.HeaderVal
  * Use `create(HeaderValueOption_HeaderValueSchema)` to create a new message.
  */
 export const HeaderValueOption_HeaderValueSchema: GenMessage<HeaderValueOption_HeaderValue> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 17, 0);
+  messageDesc(file_attempt_router_v1_route_specifiers, 18, 0);
 
 /**
  * @generated from enum attempt_router.v1.HeaderValueOption.AppendAction
@@ -885,7 +924,7 @@ export enum HeaderValueOption_AppendAction {
  * Describes the enum attempt_router.v1.HeaderValueOption.AppendAction.
  */
 export const HeaderValueOption_AppendActionSchema: GenEnum<HeaderValueOption_AppendAction> = /*@__PURE__*/
-  enumDesc(file_attempt_router_v1_route_specifiers, 17, 0);
+  enumDesc(file_attempt_router_v1_route_specifiers, 18, 0);
 
 /**
  * The specifiers of a route, or of a virtual host for requests without a route.
@@ -930,7 +969,7 @@ export type RouteSpecifiers = Message<"attempt_router.v1.RouteSpecifiers"> & {
  * Use `create(RouteSpecifiersSchema)` to create a new message.
  */
 export const RouteSpecifiersSchema: GenMessage<RouteSpecifiers> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 18);
+  messageDesc(file_attempt_router_v1_route_specifiers, 19);
 
 /**
  * `envoy.config.core.v3.TypedExtensionConfig`, with the messages above; of a RouteTemplate, `route` is a
@@ -955,7 +994,7 @@ export type RouteSpecifiers_Specifier = Message<"attempt_router.v1.RouteSpecifie
  * Use `create(RouteSpecifiers_SpecifierSchema)` to create a new message.
  */
 export const RouteSpecifiers_SpecifierSchema: GenMessage<RouteSpecifiers_Specifier> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 18, 0);
+  messageDesc(file_attempt_router_v1_route_specifiers, 19, 0);
 
 /**
  * What the module needs to know of a route of the configuration.
@@ -1021,5 +1060,5 @@ export type ConfiguredRoute = Message<"attempt_router.v1.ConfiguredRoute"> & {
  * Use `create(ConfiguredRouteSchema)` to create a new message.
  */
 export const ConfiguredRouteSchema: GenMessage<ConfiguredRoute> = /*@__PURE__*/
-  messageDesc(file_attempt_router_v1_route_specifiers, 19);
+  messageDesc(file_attempt_router_v1_route_specifiers, 20);
 
