@@ -60,6 +60,8 @@ async function run(io: Io, flags: Flags, command: Command): Promise<void> {
   }
   // Loaded here, so that no other command waits for it.
   const { startServer } = await import("../serve/envoy-gateway/server.js");
+  // Before the server says that it has started: whoever reads that may send the signal at once.
+  const asked = Promise.race(["SIGTERM", "SIGINT"].map((signal) => once(process, signal)));
   const server = await startServer({
     listen: flags.listen,
     http: flags.http,
@@ -68,7 +70,7 @@ async function run(io: Io, flags: Flags, command: Command): Promise<void> {
     lowering: loweringOptions(flags),
     log: (line) => io.stderr.write(line),
   }).catch((error: unknown) => command.error(`error: ${error instanceof Error ? error.message : "cannot listen"}`));
-  await Promise.race(["SIGTERM", "SIGINT"].map((signal) => once(process, signal)));
+  await asked;
   await server.stop();
 }
 

@@ -10,7 +10,7 @@ import { startServer, type RunningServer } from "../../cli/serve/envoy-gateway/s
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 
-/** What Envoy Gateway 1.9.1 sent: made by `npm run test:envoy-gateway` with RECORD set to the folder. */
+/** What Envoy Gateway 1.9.1 sent: recorded from a run of it. */
 export function recorded(name: string): Buffer {
   return readFileSync(new URL(`recorded/${name}.binpb`, import.meta.url));
 }
