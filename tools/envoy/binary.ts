@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { access, chmod, mkdir, mkdtemp, readFile, readdir, rename, rm } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
+import { cacheFolder } from "../cache.js";
 
 /** The Envoy versions of this project, from versions.json. `oracle` is the one whose native features are the reference. */
 export interface EnvoyVersions {
@@ -52,8 +52,7 @@ async function locate(version: string): Promise<string> {
 }
 
 function cacheDirectory(version: string): string {
-  const cache = process.env["XDG_CACHE_HOME"] ?? "";
-  return join(cache === "" ? join(homedir(), ".cache") : cache, "attempt-router", "envoy", version);
+  return cacheFolder("envoy", version);
 }
 
 async function isExecutable(path: string): Promise<boolean> {
