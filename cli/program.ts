@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { checkCommand } from "./commands/check.js";
+import { completionCommand } from "./commands/completion.js";
 import { explainCommand } from "./commands/explain.js";
 import { lowerCommand } from "./commands/lower.js";
 import { playgroundCommand } from "./commands/playground.js";
@@ -34,6 +35,7 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
     testCommand(io, fail),
     playgroundCommand(io),
     serveCommand(io),
+    completionCommand(io),
   ];
   for (const command of commands) {
     program.addCommand(command.copyInheritedSettings(program));

@@ -48,7 +48,7 @@ export function explainCommand(io: Io): Command {
   return new Command("explain")
     .description("Say what happens to one request: its route, and attempt by attempt the cluster, the answer and why.")
     .argument("<input>", "native config, YAML or JSON; - reads standard input")
-    .requiredOption("--path <path>", "path and query of the request")
+    .requiredOption("--path <path?query>", "path and query of the request")
     .option("--method <method>", "its method", "GET")
     .option("--host <authority>", "its authority", "localhost")
     .addOption(new Option("--scheme <scheme>", "its scheme").choices(["http", "https"]).default("http"))

@@ -28,7 +28,9 @@ With --stdio, for any other control plane, one JSON object a line in, one a line
 or, where the input is wrong:
   {"id": 1, "errors": [{"path": "resources[0].virtual_hosts[0]...", "message": "expected ..., found ..."}]}
 A line may hold a "bootstrap" instead of "resources".
-  $ attempt-router serve --stdio --wasm /etc/envoy/attempt-router.wasm < snapshots.jsonl`;
+  $ attempt-router serve --stdio --wasm /etc/envoy/attempt-router.wasm < snapshots.jsonl
+
+Exit codes: 0 stopped by a signal or at the end of the input, 2 wrong usage, or it cannot listen.`;
 
 const SOCKET = "unix:/var/run/attempt-router/extension.sock";
 

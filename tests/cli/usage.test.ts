@@ -10,10 +10,23 @@ test.each([
   ["explain", "--help"],
   ["test", "--help"],
   ["playground", "--help"],
+  ["serve", "--help"],
+  ["completion", "--help"],
 ])("the usage text of %j %j", async (...args) => {
   const { code, stdout, stderr } = await run(args);
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatchSnapshot();
+});
+
+test("the usage text of every command has an example, and the exit codes", async () => {
+  const { stdout } = await run(["--help"]);
+  const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)? [[<]/gm)].map((match) => match[1] ?? "");
+  expect(commands.length).toBeGreaterThan(6);
+  for (const command of commands.filter((name) => name !== "help")) {
+    const help = (await run([command, "--help"])).stdout;
+    expect(help).toMatch(new RegExp(`\\n  \\$ (source <\\()?attempt-router ${command}( |\\n)`));
+    expect(help).toMatch(/\nExit codes: 0 /);
+  }
 });
 
 describe("wrong usage exits with 2, writes the reason and no output", () => {
@@ -38,6 +51,8 @@ describe("wrong usage exits with 2, writes the reason and no output", () => {
     ["explain", "-"],
     ["test"],
     ["test", "a.test.yaml", "--format", "xml"],
+    ["completion"],
+    ["completion", "tcsh"],
     ["playground", "--port", "65536"],
     ["playground", "a.yaml", "b.yaml"],
     ["explain", "-", "--path", "/", "--status", "99"],
