@@ -108,7 +108,7 @@ export function lowerTree(tree: Tree, options: LowerOptions, files: ModuleFiles)
   if (plan.usesModule && options.wasm === undefined && options.wasmRemote === undefined) {
     requireModule(files, files.main);
   }
-  const last = writeProviders(tree, plan, planOptions);
+  const last = writeClusters(tree, plan, planOptions);
   return {
     last: last && withLoweredNames(last),
     warnings: [...plan.warnings, ...providers.warnings, ...standIns.warnings],
@@ -143,24 +143,39 @@ function settingsFindings(plan: Plan, { chains }: SpecifierPlan, options: LowerO
   ];
 }
 
-/** Clusters first: what else is written depends on the filters that they then have. */
-function writeProviders(tree: Tree, plan: Plan, options: PlanOptions): Round | undefined {
-  const { editor } = planProviders(tree);
-  if (editor.isEmpty) return write(tree, plan, options);
+/** What a round changes in a tree. */
+type RoundPlanner = (tree: Tree) => Editor;
+
+/**
+ * Writes the file in rounds: clusters that stand in for others first, since these get a provider's filters like any cluster, and
+ * what else is written depends on the filters that clusters then have.
+ */
+function writeClusters(tree: Tree, plan: Plan, options: PlanOptions): Round | undefined {
+  const rounds: RoundPlanner[] = [(one) => planStandIns(one).editor, (one) => planProviders(one).editor];
+  return writeInTurn(rounds, tree, plan, options);
+}
+
+function writeInTurn(
+  [round, ...later]: RoundPlanner[],
+  tree: Tree,
+  plan: Plan,
+  options: PlanOptions,
+): Round | undefined {
+  if (round === undefined) return write(tree, plan, options);
+  const editor = round(tree);
+  if (editor.isEmpty) return writeInTurn(later, tree, plan, options);
+  // A written-out copy is a place of its own, for which the round plans again.
   const rewritten = tree.writtenOut(editor);
   const next = tree.next(rewritten ?? editor);
-  const nextPlan = planFile(next, options);
-  const last = rewritten === undefined ? write(next, nextPlan, options) : writeProviders(next, nextPlan, options);
-  return last ?? { tree: next, editor: next.edit() };
+  const rest = rewritten === undefined ? later : [round, ...later];
+  return writeInTurn(rest, next, planFile(next, options), options) ?? { tree: next, editor: next.edit() };
 }
 
 /**
- * Writes the file in rounds: merge keys and aliases that stand in the way of a change, then clusters that stand in for
- * others, then filters that hold answers, then route specifiers, whose routes may have priority groups, then these.
+ * Writes the rest: merge keys and aliases that stand in the way of a change, then filters that hold answers, then route
+ * specifiers, whose routes may have priority groups, then these.
  */
 function write(tree: Tree, plan: Plan, options: PlanOptions): Round | undefined {
-  const standIns = planStandIns(tree);
-  if (!standIns.editor.isEmpty) return writeNext(tree, standIns.editor, options);
   const hold = planHold(tree, options);
   if (!hold.editor.isEmpty) return writeNext(tree, hold.editor, options);
   const specifiers = planSpecifiers(tree, options);

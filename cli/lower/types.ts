@@ -34,6 +34,9 @@ export const TYPE = {
   metadata: `${GOOGLE}envoy.config.core.v3.Metadata`,
   lua: `${GOOGLE}envoy.extensions.filters.http.lua.v3.Lua`,
   credentialInjector: `${GOOGLE}envoy.extensions.filters.http.credential_injector.v3.CredentialInjector`,
+  matching: `${GOOGLE}envoy.extensions.common.matching.v3.ExtensionWithMatcher`,
+  compositeFilter: `${GOOGLE}envoy.extensions.filters.http.composite.v3.Composite`,
+  executeFilter: `${GOOGLE}envoy.extensions.filters.http.composite.v3.ExecuteFilterAction`,
   genericCredential: `${GOOGLE}envoy.extensions.http.injected_credentials.generic.v3.Generic`,
   upstreamTls: `${GOOGLE}envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext`,
 } as const;
@@ -57,6 +60,9 @@ export const PROVIDER_FILTERS = {
   rewrite: "attempt_router_provider_rewrite",
   headers: "attempt_router_provider_headers",
   key: "attempt_router_provider_key",
+  /** Of an aggregate cluster: notes the cluster that has the attempt's host, and runs the filters of that one. */
+  member: "attempt_router_provider_member",
+  ofMember: "attempt_router_provider_of_member",
 } as const;
 /** A static cluster without endpoints: where an attempt ends for which no cluster has a host. */
 export const NO_HOST_CLUSTER = "attempt_router_no_host";

@@ -16,6 +16,7 @@ interface Setup {
 }
 
 const OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+const PROVIDER = { filter_metadata: { attempt_router: { provider: {} } } };
 const SKIP = { skip_clusters_without_hosts: true };
 
 /** A bootstrap whose one route has these groups; each cluster has one endpoint. */
@@ -142,7 +143,10 @@ const cluster_type = {
 test.each<[string, Setup]>([
   ["c is not in this file", { missing: ["c"], more: [] }],
   ["b is a composite cluster", { clusters: { b: { cluster_type, lb_policy: "CLUSTER_PROVIDED" } } }],
-  ["b has a provider", { clusters: { b: { metadata: { filter_metadata: { attempt_router: { provider: {} } } } } } }],
+  [
+    "b has a provider, and its endpoints are not in this file",
+    { clusters: { b: { type: "EDS", metadata: PROVIDER } } },
+  ],
   ["c finds its host by the request", { clusters: { c: { type: "ORIGINAL_DST" } } }],
   ["b chooses among its hosts by the request", { clusters: { b: { lb_subset_config: {} } } }],
   ["c is of a type whose hosts", { clusters: { c: { cluster_type: { name: "other" } } } }],
@@ -247,10 +251,7 @@ test.each<[string, Setup]>([
   ],
   ["a has an error_matcher of its own", { settings: COOL, clusters: { a: options({ outlier_detection: {} }) } }],
   ["b has protocol options outside", { settings: COOL, clusters: { b: { http2_protocol_options: {} } } }],
-  [
-    "b has a provider",
-    { settings: COOL, clusters: { b: { metadata: { filter_metadata: { attempt_router: { provider: {} } } } } } },
-  ],
+  ["b has a provider", { settings: COOL, clusters: { b: { type: "EDS", metadata: PROVIDER } } }],
   [
     "expected the same cool_down on all routes that lead to the cluster a",
     { settings: COOL, more: [second({ cool_down: { statuses: [503] } })] },

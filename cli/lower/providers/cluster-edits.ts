@@ -1,5 +1,6 @@
 // What a provider needs beside filters: the name that its certificate has, and the secret that holds its key.
 
+import type { Finding } from "../../findings.js";
 import type { Cursor } from "../../yaml/cursor.js";
 import type { Json } from "../../yaml/scalar.js";
 import type { Resources } from "../../read/resources.js";
@@ -10,15 +11,7 @@ import type { Output } from "./upstream-filters.js";
 
 /** Envoy chooses the connection before upstream filters run, so the authority that they write cannot name the server. */
 export function writeServerName(cluster: Cursor, host: string, { editor, findings, warnings }: Output): void {
-  const options = cluster.at(
-    "typed_extension_protocol_options",
-    HTTP_PROTOCOL_OPTIONS,
-    "upstream_http_protocol_options",
-  );
-  for (const name of ["auto_sni", "auto_san_validation"]) {
-    const field = options?.field(name);
-    if (field?.bool() === true) findings.push(field.finding(NO_AUTO_SNI.replace("%", name)));
-  }
+  findings.push(...autoServerNames(cluster));
   const tls = cluster.at("transport_socket", "typed_config");
   if (tls?.type() !== TYPE.upstreamTls || tls.map === undefined) return;
   const named = ["sni", "auto_host_sni"].some((name) => tls.field(name) !== undefined);
@@ -33,6 +26,19 @@ export function writeServerName(cluster: Cursor, host: string, { editor, finding
   );
   if (!verified && tls.field("auto_sni_san_validation") === undefined)
     editor.set(tls.map, "auto_sni_san_validation", true);
+}
+
+/** What takes the server's name from the authority that the client sent. */
+export function autoServerNames(cluster: Cursor): Finding[] {
+  const options = cluster.at(
+    "typed_extension_protocol_options",
+    HTTP_PROTOCOL_OPTIONS,
+    "upstream_http_protocol_options",
+  );
+  return ["auto_sni", "auto_san_validation"].flatMap((name) => {
+    const field = options?.field(name);
+    return field?.bool() === true ? [field.finding(NO_AUTO_SNI.replace("%", name))] : [];
+  });
 }
 
 const NO_AUTO_SNI =

@@ -8,8 +8,9 @@ import { findResources, routesOf, type ConnectionManagerSite, type Resources } f
 import { PROBE } from "../probe.js";
 import { TYPE } from "../types.js";
 import { routersOf } from "../../read/listener.js";
-import { writeSecrets, writeServerName } from "./cluster-edits.js";
-import { providerFilters } from "./filters.js";
+import { autoServerNames, writeSecrets, writeServerName } from "./cluster-edits.js";
+import type { ProviderUse } from "./filters.js";
+import { aggregateFilters, markEndpoints, whyNotMarkable } from "./members.js";
 import { reachOf, withMembers, type Reach } from "./reach.js";
 import { providerOf, readProvider, secretName, type Provider } from "./settings.js";
 import { writeFilters } from "./upstream-filters.js";
@@ -60,24 +61,37 @@ function mentionsSettings(cluster: Cursor): boolean {
 }
 
 function writeCluster(
-  { name, cluster, provider }: ProviderCluster,
+  one: ProviderCluster,
   clusters: readonly ProviderCluster[],
   reaches: readonly ManagedReach[],
   plan: ProviderPlan,
 ): void {
+  const { name, cluster, provider } = one;
   const here = reaches.filter(({ reach }) => leadsTo(reach, name));
-  const beside = clusters.filter(
-    (other) => other.name !== name && here.some(({ reach }) => leadsTo(reach, other.name)),
-  );
-  const filters = providerFilters({
-    provider,
-    secretName: secretName(name),
-    beside: beside.flatMap((other) => other.provider ?? []),
+  const met = clusters.filter((other) => here.some(({ reach }) => leadsTo(reach, other.name)));
+  const useOf = (user: ProviderCluster): ProviderUse => ({
+    provider: user.provider,
+    secretName: secretName(user.name),
+    beside: met.flatMap((other) => (other.name === user.name ? [] : (other.provider ?? []))),
   });
+  const members = isAggregate(cluster) ? leavesOf(name, clusters).filter((leaf) => leaf.provider !== undefined) : [];
+  const filters = aggregateFilters(
+    members.map((member) => ({ name: member.name, ...useOf(member) })),
+    useOf(one),
+  );
   const chains = here.flatMap(({ site }) => (site === undefined ? [] : routersOf(site.manager)));
   // The inner message first: both edits may be at the end of the same line.
+  if (isMember(one, clusters)) markEndpoints(cluster, name, plan.editor);
   if (provider?.host !== undefined) writeServerName(cluster, provider.host, plan);
   writeFilters(cluster, filters, chains, plan);
+}
+
+/** Whether an aggregate may have its host from a provider. */
+function isMember({ name, provider }: ProviderCluster, clusters: readonly ProviderCluster[]): boolean {
+  return (
+    provider !== undefined &&
+    clusters.some((one) => isAggregate(one.cluster) && leavesOf(one.name, clusters).some((leaf) => leaf.name === name))
+  );
 }
 
 /** Clusters that one request may meet, and the connection manager whose routes lead there. */
@@ -160,7 +174,17 @@ function membersOf(cluster: Cursor): string[] {
   return members.map((member) => member.string() ?? member.field("name")?.string() ?? "");
 }
 
-/** The router takes the filters of the cluster that the route names, never those of a member of an aggregate. */
+function isAggregate(cluster: Cursor): boolean {
+  return cluster.at("cluster_type", "typed_config")?.type() === TYPE.aggregateCluster;
+}
+
+/** The clusters that have the hosts of a cluster. */
+function leavesOf(name: string, clusters: readonly ProviderCluster[]): ProviderCluster[] {
+  const members = new Map(clusters.map((one) => [one.name, membersOf(one.cluster)]));
+  const { names } = withMembers({ names: new Set([name]), every: false }, members);
+  return clusters.filter((one) => names.has(one.name) && !standsForOthers(one.cluster));
+}
+
 function rejectHidden(
   clusters: readonly ProviderCluster[],
   reaches: readonly ManagedReach[],
@@ -172,16 +196,18 @@ function rejectHidden(
       findings.push(
         (place ?? cluster).finding("expected provider in the clusters that this one stands for, found it here"),
       );
-    const isAggregate = cluster.at("cluster_type", "typed_config")?.type() === TYPE.aggregateCluster;
-    if (!isAggregate || isAdded(name) || !reaches.some(({ reach }) => leadsTo(reach, name))) continue;
-    const members = membersOf(cluster);
-    for (const one of clusters.filter((member) => member.provider !== undefined && members.includes(member.name)))
-      findings.push((providerOf(one.cluster) ?? one.cluster).finding(HIDDEN.replace("%", name)));
+    if (!isAggregate(cluster) || isAdded(name) || !reaches.some(({ reach }) => leadsTo(reach, name))) continue;
+    const leaves = leavesOf(name, clusters).filter((leaf) => leaf.provider !== undefined);
+    if (leaves.some((leaf) => leaf.provider?.host !== undefined)) findings.push(...autoServerNames(cluster));
+    for (const one of leaves) {
+      if (whyNotMarkable(one.cluster) !== undefined)
+        findings.push((providerOf(one.cluster) ?? one.cluster).finding(UNMARKED.replace("%", name)));
+    }
   }
 }
 
-const HIDDEN =
-  "expected a cluster that routes name themselves, found a member of the aggregate cluster %, whose filters Envoy takes for it: name the members in priority groups or a composite cluster";
+const UNMARKED =
+  "expected endpoints in this file beside provider, which name the cluster to the filters of the aggregate cluster %, found none";
 
 /** Envoy rewrites the authority after all upstream filters. */
 function rejectHostRewrites(resources: Resources, clusters: readonly ProviderCluster[], findings: Finding[]): void {

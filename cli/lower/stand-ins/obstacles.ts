@@ -4,6 +4,7 @@ import type { Cursor } from "../../yaml/cursor.js";
 import type { Json } from "../../yaml/scalar.js";
 import { messageJson, canonicalJson } from "../settings.js";
 import { readMember } from "../members.js";
+import { whyNotMarkable } from "../providers/members.js";
 import { HTTP_PROTOCOL_OPTIONS, TYPE } from "../types.js";
 
 /** What Envoy takes from the aggregate for whichever cluster has the host, so that it must be the same for all. */
@@ -29,7 +30,10 @@ function obstacleOf(cluster: Cursor, isLast: boolean): string | undefined {
   if (cluster.at("cluster_type", "typed_config")?.type() === TYPE.compositeCluster) {
     return "is a composite cluster: give its clusters groups of their own";
   }
-  if (provider) return "has a provider, whose filters an aggregate does not run";
+  if (provider) {
+    const because = whyNotMarkable(cluster);
+    if (because !== undefined) return because;
+  }
   if (hosts === "PER_REQUEST") return "finds its host by the request";
   if (hosts === "UNKNOWN") return "is of a type whose hosts this file does not tell";
   return choosesByRequest && !isLast ? "chooses among its hosts by the request (subsets or override hosts)" : undefined;
