@@ -1,17 +1,15 @@
 import { Command, CommanderError } from "commander";
 import { checkCommand } from "./commands/check.js";
+import { withBareEnvoy } from "./commands/envoy-option.js";
 import { completionCommand } from "./commands/completion.js";
 import { explainCommand } from "./commands/explain.js";
 import { lowerCommand } from "./commands/lower.js";
 import { playgroundCommand } from "./commands/playground.js";
 import { serveCommand } from "./commands/serve.js";
 import { testCommand } from "./commands/test.js";
+import { writeFailure } from "./failures.js";
 import { flushed } from "./files.js";
-import { InputError, formatFinding } from "./findings.js";
 import type { Io } from "./io.js";
-import { MissingModuleError, UnusableModuleError } from "./modules.js";
-import { writePlaced } from "./paint.js";
-import { EnvoyError } from "./route-tests/envoy-process.js";
 import { version } from "./version.js";
 
 /** 0 done, 1 the input is wrong, 2 wrong usage, or an installation that cannot work. */
@@ -45,23 +43,13 @@ export async function runProgram(args: readonly string[], io: Io): Promise<ExitC
     await flushed(io);
     return code === 0 && outcome.failed ? 1 : code;
   } catch (error) {
-    if (error instanceof MissingModuleError || error instanceof UnusableModuleError) {
-      io.stderr.write(`error: ${error.message}\n`);
-      return 2;
-    }
-    if (error instanceof EnvoyError) {
-      io.stderr.write(`error: ${error.message}\n`);
-      return 1;
-    }
-    if (!(error instanceof InputError)) throw error;
-    for (const finding of error.findings) writePlaced(io, formatFinding(finding));
-    return 1;
+    return writeFailure(io, error);
   }
 }
 
 async function parse(program: Command, args: readonly string[]): Promise<ExitCode> {
   try {
-    await program.parseAsync([...args], { from: "user" });
+    await program.parseAsync(withBareEnvoy(args), { from: "user" });
     return 0;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

@@ -8,10 +8,11 @@ import { validateWithEnvoy } from "../check/envoy.js";
 import { readInput } from "../files.js";
 import type { Io } from "../io.js";
 import { readProgram } from "../read/program.js";
+import { envoyOf, envoyOption, WHICH_ENVOY, type EnvoyFlag } from "./envoy-option.js";
 
 interface Flags {
   format: Format;
-  envoy?: string;
+  envoy?: EnvoyFlag;
 }
 
 const EXAMPLES = `
@@ -21,8 +22,9 @@ Every code has a page under docs/checks. A comment on the line, or on its own be
 Examples:
   $ attempt-router check native.yaml
   $ attempt-router check --format sarif native.yaml rds.yaml > findings.sarif
-  $ attempt-router check --envoy /usr/local/bin/envoy native.yaml
+  $ attempt-router check --envoy native.yaml
 
+${WHICH_ENVOY}
 Exit codes: 0 no error was found (warnings do not count), 1 one was, or the input is wrong, 2 wrong usage.`;
 
 /** `attempt-router check`: `fail` is called where an error was found. */
@@ -31,18 +33,19 @@ export function checkCommand(io: Io, fail: () => void): Command {
     .description("Find what would surprise you in native config: fallbacks that do not happen, and why.")
     .argument("<inputs...>", "native or lowered config, YAML or JSON; - reads standard input")
     .addOption(new Option("--format <format>", "of the findings").choices(FORMATS).default("text"))
-    .option("--envoy <path>", "also let this Envoy validate the file, and what it lowers to")
+    .addOption(envoyOption("also let this Envoy validate the file, and what it lowers to"))
     .addHelpText("after", EXAMPLES)
     .action((inputs: string[], flags: Flags) => run(io, inputs, flags, fail));
 }
 
 async function run(io: Io, inputs: readonly string[], flags: Flags, fail: () => void): Promise<void> {
+  const envoy = envoyOf(flags.envoy, io);
   const findings: CheckFinding[] = [];
   for (const input of inputs) {
     const file = input === "-" ? "<stdin>" : input;
     const text = await readInput(input, io);
     findings.push(...checkProgram(readProgram(file, text), text, { exists: existsSync }));
-    if (flags.envoy !== undefined) findings.push(...(await validateWithEnvoy(flags.envoy, file, text)));
+    if (envoy !== undefined) findings.push(...(await validateWithEnvoy(envoy, file, text)));
   }
   io.stdout.write(formatFindings(findings, flags.format, CHECKS));
   if (findings.some(({ severity }) => severity === "error")) fail();

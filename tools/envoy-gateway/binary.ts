@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { execa } from "execa";
-import { cacheFolder } from "../cache.js";
+import { cacheFolder } from "../../cli/cache.js";
 
 const MODULE = "github.com/envoyproxy/gateway";
 const NAME = "envoy-gateway";

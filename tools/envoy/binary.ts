@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access, chmod, mkdir, mkdtemp, readFile, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { execa } from "execa";
-import { cacheFolder } from "../cache.js";
+import { cacheFolder } from "../../cli/cache.js";
 
 /** The Envoy versions of this project, from versions.json. `oracle` is the one whose native features are the reference. */
 export interface EnvoyVersions {
