@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig(({ mode }) => ({
   test: {
     include: [`tests/**/*.${mode}-test.ts`],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 600_000,
     // Envoy Gateway listens on ports of its own choice.
     fileParallelism: mode !== "envoy-gateway",

@@ -63,23 +63,38 @@ export function applyPolicies(generated: Generated, [extension, patches]: Messag
 
 interface Operation {
   op: string;
+  jsonPath?: string;
   path: string;
   from?: string;
   value?: unknown;
 }
 
-/** RFC 6902, for the operations that our patches use. */
-function applyOperation(target: Message, { op, path, from, value }: Operation): void {
-  const [parent, key] = locate(target, path);
-  if (op !== "add" && op !== "copy" && !(key in parent)) throw new Error(`${path}: nothing to ${op}`);
-  if (op === "remove") Reflect.deleteProperty(parent, key);
-  else if (op === "replace") parent[key] = value;
-  else {
-    const [source, index] = op === "copy" ? locate(target, from ?? "") : [{ value }, "value"];
-    const added = structuredClone(source[index]);
-    if (Array.isArray(parent)) parent.splice(Number(key), 0, added);
-    else parent[key] = added;
+/** RFC 6902, for the operations that our patches use, at all places that a `jsonPath` finds. */
+function applyOperation(target: Message, { op, jsonPath, path, from, value }: Operation): void {
+  for (const place of jsonPath === undefined ? [target] : found(target, jsonPath)) {
+    const [parent, key] = locate(place, path);
+    if (op !== "add" && op !== "copy" && !(key in parent)) throw new Error(`${path}: nothing to ${op}`);
+    if (op === "remove") Reflect.deleteProperty(parent, key);
+    else if (op === "replace") parent[key] = value;
+    else {
+      const [source, index] = op === "copy" ? locate(target, from ?? "") : [{ value }, "value"];
+      const added = structuredClone(source[index]);
+      if (Array.isArray(parent)) parent.splice(Number(key), 0, added);
+      else parent[key] = added;
+    }
   }
+}
+
+/** What a JSONPath of the form `..LIST[?(@.name=='NAME')]` finds. */
+function found(target: Message, jsonPath: string): Message[] {
+  const [, list = "", name] = /^\.\.(\w+)\[\?\(@\.name=='(.*)'\)\]$/.exec(jsonPath) ?? [];
+  const places: Message[] = [];
+  JSON.stringify(target, (key, value: unknown) => {
+    if (key === list) places.push(...(value as Message[]).filter((one) => one["name"] === name));
+    return value;
+  });
+  if (places.length === 0) throw new Error(`${jsonPath}: finds nothing`);
+  return places;
 }
 
 function locate(target: Message, pointer: string): [Message, string] {

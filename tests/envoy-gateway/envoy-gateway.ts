@@ -25,12 +25,18 @@ export class EnvoyGateway {
     process.catch(() => undefined);
   }
 
-  /** @param extensions `extensionManager` or `extensionManagers` of its configuration. */
-  static async start(resources: readonly Manifest[], extensions: Manifest): Promise<EnvoyGateway> {
+  /**
+   * @param resources may depend on the folder of this Envoy Gateway, which has its certificates below `config/certs`.
+   * @param extensions `extensionManager` or `extensionManagers` of its configuration.
+   */
+  static async start(
+    resources: (folder: string) => readonly Manifest[],
+    extensions: Manifest = {},
+  ): Promise<EnvoyGateway> {
     const folder = await mkdtemp(join(tmpdir(), "attempt-router-gateway-"));
     const binary = await findEnvoyGateway();
     await mkdir(join(folder, "resources"));
-    await writeResources(folder, resources);
+    await writeResources(folder, resources(folder));
     for (const version of (await envoyVersions()).versions) {
       const bin = join(folder, "data", "envoy-versions", version, "bin");
       await mkdir(bin, { recursive: true });

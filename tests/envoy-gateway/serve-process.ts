@@ -25,6 +25,11 @@ export class ServeProcess {
     return server;
   }
 
+  /** `HOST:PORT` where it serves the module. */
+  get http(): string {
+    return HTTP;
+  }
+
   /** The socket, as Envoy Gateway's configuration names it. */
   get service(): { unix: { path: string } } {
     return { unix: { path: join(this.folder, "extension.sock") } };

@@ -5,6 +5,7 @@ export const ISTIO: Names = {
   listener: "0.0.0.0_8080",
   routes: "http.8080",
   virtualHost: "llm.example.com:8080",
+  route: "messages",
   cluster: (service) => `outbound|8080||${service}.llm.svc.cluster.local`,
   // What WasmPlugins and other EnvoyFilters of the mesh put there, which may do anything.
   filters: [

@@ -9,6 +9,8 @@ export interface Names {
   listener: string;
   routes: string;
   virtualHost: string;
+  /** The route whose clusters are replaced. */
+  route: string;
   /** A cluster by the name of its service. */
   cluster: (service: string) => string;
   /** Filters that it puts before the router. */
@@ -77,7 +79,7 @@ function listener({ listener: name, routes: route_config_name, filters }: Names)
 
 export const HCM = "envoy.filters.network.http_connection_manager";
 
-function routes({ routes: name, virtualHost, cluster, action }: Names): Message {
+function routes({ routes: name, virtualHost, route: routeName, cluster, action }: Names): Message {
   const priority_groups = [
     { name: "both", clusters: SERVICES.map((service) => ({ cluster_name: cluster(service), weight: 1 })) },
     { name: "last", clusters: [{ cluster_name: cluster("provider-b"), weight: 1 }] },
@@ -89,7 +91,7 @@ function routes({ routes: name, virtualHost, cluster, action }: Names): Message 
   const extension = { name: "envoy.router.cluster_specifier_plugin.priority_group", typed_config: specifier };
   const route = {
     match: { prefix: "/v1/messages" },
-    name: "messages",
+    name: routeName,
     route: {
       ...action,
       inline_cluster_specifier_plugin: { extension },
