@@ -6,12 +6,14 @@ import { PORT } from "./resources.js";
 const TRANSLATION_MS = 40_000;
 let requests = 0;
 
+/** The status, and the upstreams that saw the request, in order. */
+export type Outcome = [status: number | null, ...upstreams: string[]];
+
 /** Sends requests through the Gateway's listener. */
 export class GatewayClient {
   constructor(private readonly upstreams: Upstreams) {}
 
-  /** The status, and the upstreams that saw the request, in order. */
-  async get(path: string): Promise<[number | null, ...string[]]> {
+  async get(path: string): Promise<Outcome> {
     const id = String(requests++);
     const headers = { host: "test", [REQUEST_ID_HEADER]: id };
     const { status } = await send({ port: PORT, protocol: "http1", method: "GET", path, headers, body: "" });
@@ -26,7 +28,7 @@ export class GatewayClient {
   }
 
   /** Waits until a request has this outcome. */
-  async until(path: string, ...outcome: [number, ...string[]]): Promise<void> {
+  async until(path: string, ...outcome: Outcome): Promise<void> {
     const wanted = outcome.join(" ");
     let found = "";
     const isReached = async (): Promise<boolean> => (found = (await this.get(path)).join(" ")) === wanted;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { CONTROLLER, type Manifest } from "./envoy-gateway.js";
+import type { ServeProcess } from "./serve-process.js";
 
 /** The port of the listener `http`. */
 export const PORT = 8888;
@@ -9,6 +10,12 @@ const DOCS = new URL("../../docs/control-planes/", import.meta.url);
 /** The documents of a file below docs/control-planes. */
 export function documented(file: string): Manifest[] {
   return parseAllDocuments(readFileSync(new URL(file, DOCS), "utf8")).map((document) => document.toJS() as Manifest);
+}
+
+/** The extension manager of the docs, with the server's own socket. */
+export function extensionManager({ service }: ServeProcess): Manifest {
+  const [{ extensionManager } = {}] = documented("envoy-gateway/gateway-config.yaml");
+  return { extensionManager: { ...(extensionManager as Manifest), service } };
 }
 
 /** A Gateway `eg` whose proxy is this version of Envoy; `proxy` is what else its EnvoyProxy says. */
@@ -52,10 +59,11 @@ export function backendRef(name: string): Manifest {
   return { group: ENVOY, kind: "Backend", name };
 }
 
-/** A PriorityGroups for a rule of a route: a group for each list of backends. */
-export function policy(name: string, route: string, sectionName: string, ...groups: string[][]): Manifest {
+/** A PriorityGroups for a route or one of its rules: a group for each list of backends. */
+export function policy(name: string, route: string, ruleName: string | undefined, ...groups: string[][]): Manifest {
+  const section = ruleName === undefined ? {} : { sectionName: ruleName };
   return resource("attempt-router.dev/v1alpha1", "PriorityGroups", name, {
-    targetRefs: [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", name: route, sectionName }],
+    targetRefs: [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", name: route, ...section }],
     groups: groups.map((names, index) => ({ name: `group-${index}`, backends: names.map((one) => ({ name: one })) })),
     retry: { retry_on: "5xx", num_retries: groups.length - 1 },
   });

@@ -3,7 +3,7 @@ import { envoyVersions } from "../../tools/envoy/binary.js";
 import { Upstreams } from "../support/upstreams.js";
 import { GatewayClient } from "./client.js";
 import { EnvoyGateway, type Manifest } from "./envoy-gateway.js";
-import { backendRef, backends, documented, gateway, httpRoute, policy, rule } from "./resources.js";
+import { backendRef, backends, documented, extensionManager, gateway, httpRoute, policy, rule } from "./resources.js";
 import { ServeProcess } from "./serve-process.js";
 
 const { versions } = await envoyVersions();
@@ -86,10 +86,4 @@ function example(): Manifest[] {
   return JSON.parse(text, (key, value: unknown) =>
     key === "backendRefs" ? (value as { name: string }[]).map(({ name }) => backendRef(name)) : value,
   ) as Manifest[];
-}
-
-/** The extension manager of the docs, with the server's own socket. */
-function extensionManager({ service }: ServeProcess): Manifest {
-  const [{ extensionManager } = {}] = documented("envoy-gateway/gateway-config.yaml");
-  return { extensionManager: { ...(extensionManager as Manifest), service } };
 }
