@@ -1,9 +1,10 @@
-import { isMap, isScalar, isSeq, Lexer, type CST, type Node, type Pair, type YAMLMap, type YAMLSeq } from "yaml";
+import { isMap, isScalar, isSeq, Lexer, type Node, type Pair, type YAMLMap, type YAMLSeq } from "yaml";
 import { camelCase } from "./cursor.js";
 import { Edits } from "./edits.js";
 import { renderBlock, renderFlow, renderFlowPair, renderPair } from "./render.js";
 import type { Json } from "./scalar.js";
 import type { Source } from "./source.js";
+import { dashOf, keyOf, pairStart, rangeOf, valueIndicatorEnd } from "./tokens.js";
 import type { Editor } from "./tree.js";
 
 /**
@@ -61,7 +62,7 @@ export class TextEditor implements Editor {
     const next = pairs[index + 1];
     const previous = pairs[index - 1];
     if (map.flow !== true && this.startsLine(start)) this.push(this.source.lineStart(start), this.nextLine(end), "");
-    else if (next !== undefined) this.push(start, this.pairStart(map, next), "");
+    else if (next !== undefined) this.push(start, pairStart(map, next), "");
     else if (previous !== undefined) this.push(this.pairEnd(map, previous), end, "");
     else this.push(start, end, map.flow === true ? "" : "{}");
   }
@@ -94,10 +95,10 @@ export class TextEditor implements Editor {
       this.appendToFlow(seq, value);
       return;
     }
-    const column = this.source.column(this.dash(seq, 0));
+    const column = this.source.column(dashOf(seq, 0));
     const text = `- ${renderBlock(value, column + 2, this.source)}`;
     if (next !== undefined) {
-      this.insertLines(this.dash(seq, index), text);
+      this.insertLines(dashOf(seq, index), text);
       return;
     }
     this.appendLines(this.contentEnd(seq.items.at(-1) as Node), column, text);
@@ -115,7 +116,7 @@ export class TextEditor implements Editor {
     if (seq.flow !== true) {
       for (const index of indexes) {
         const end = this.contentEnd(seq.items[index] as Node);
-        this.push(this.source.lineStart(this.dash(seq, index)), this.nextLine(end), "");
+        this.push(this.source.lineStart(dashOf(seq, index)), this.nextLine(end), "");
       }
       return;
     }
@@ -171,13 +172,13 @@ export class TextEditor implements Editor {
     if (map.flow === true) {
       const text = renderFlowPair(key, value, this.source);
       const at = last === undefined ? rangeOf(map)[0] + 1 : this.pairEnd(map, last);
-      const follows = pairs.some((pair) => !this.edits.removes(this.pairStart(map, pair)));
+      const follows = pairs.some((pair) => !this.edits.removes(pairStart(map, pair)));
       this.push(at, at, follows ? `, ${text}` : text);
       return;
     }
     if (last === undefined) throw new Error("a block map has at least one pair");
-    const column = this.source.column(this.pairStart(map, pairs[0] as Pair));
-    const lastStart = this.pairStart(map, last);
+    const column = this.source.column(pairStart(map, pairs[0] as Pair));
+    const lastStart = pairStart(map, last);
     // The lines of a pair that goes are no place to write behind.
     if (this.edits.removes(lastStart)) this.insertLines(lastStart, this.pair(key, value, column));
     else this.appendLines(this.pairEnd(map, last), column, this.pair(key, value, column));
@@ -224,34 +225,7 @@ export class TextEditor implements Editor {
   private pairEnd(map: YAMLMap, pair: Pair): number {
     const value = pair.value as Node | null;
     if (value?.range && value.range[1] > value.range[0]) return this.contentEnd(value);
-    return this.valueIndicatorEnd(map, pair);
-  }
-
-  /** Where a pair starts, the tag or anchor of its key included. */
-  private pairStart(map: YAMLMap, pair: Pair): number {
-    const key = rangeOf(keyOf(pair))[0];
-    const before = this.itemOf(map, key)?.start ?? [];
-    return before.find(({ type }) => ["tag", "anchor", "explicit-key-ind"].includes(type))?.offset ?? key;
-  }
-
-  private itemOf(map: YAMLMap, key: number) {
-    const token = map.srcToken as CST.BlockMap | CST.FlowCollection | undefined;
-    return token?.items.find((candidate) => tokenStart(candidate.key) === key);
-  }
-
-  /** The end of the `:` of a pair without a value. */
-  private valueIndicatorEnd(map: YAMLMap, pair: Pair): number {
-    const key = rangeOf(keyOf(pair));
-    const colon = this.itemOf(map, key[0])?.sep?.find((part) => part.type === "map-value-ind");
-    return colon === undefined ? key[1] : colon.offset + 1;
-  }
-
-  private dash(seq: YAMLSeq, index: number): number {
-    const token = seq.srcToken as CST.BlockSequence;
-    const starts = token.items.flatMap((item) => item.start.filter((part) => part.type === "seq-item-ind"));
-    const dash = starts[index];
-    if (dash === undefined) throw new Error("a block list has a dash for each item");
-    return dash.offset;
+    return valueIndicatorEnd(map, pair);
   }
 
   private commentsIn(start: number, end: number): string[] {
@@ -283,17 +257,4 @@ export class TextEditor implements Editor {
 export function pairOf(map: YAMLMap, name: string): Pair | undefined {
   const names = new Set([name, camelCase(name)]);
   return map.items.find((pair) => isScalar(pair.key) && names.has(String(pair.key.value)));
-}
-
-function keyOf(pair: Pair): Node & { value: unknown } {
-  return pair.key as Node & { value: unknown };
-}
-
-function rangeOf(node: Node): [number, number] {
-  if (!node.range) throw new Error("a parsed node has a range");
-  return [node.range[0], node.range[1]];
-}
-
-function tokenStart(token: CST.Token | null | undefined): number {
-  return token && "offset" in token ? token.offset : -1;
 }

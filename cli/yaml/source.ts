@@ -4,6 +4,7 @@ import { InputError, type Finding } from "../findings.js";
 import { isLeftOut, isMergeKey, parseDocuments, TOO_DEEP, TooDeepError } from "./parse.js";
 import { writeOutAliases, writeOutMerges } from "./aliases.js";
 import { TextEditor } from "./edit.js";
+import { isPlain, readPlain, type PlainText } from "./plain/read.js";
 import { keyText } from "./scalar.js";
 import { isJson, syntaxFindings } from "./syntax.js";
 import type { Tree } from "./tree.js";
@@ -43,12 +44,16 @@ export class Source implements Tree {
   private constructor(
     readonly file: string,
     readonly text: string,
-    readonly document: Document.Parsed,
+    readonly root: Node | null,
+    /** The lists of a text that has neither aliases nor anything that is left out. */
+    plain: PlainText["lists"] | undefined,
     /** Where an offset stands in the file, which may be another text than this one. */
     readonly placeOf: Origin,
   ) {
     this.isJson = isJson(file, text);
-    this.indentsLists = this.indexTree();
+    const lists = plain ?? this.indexTree();
+    this.indentsLists = lists.indented > lists.flush;
+    if (plain !== undefined) return;
     this.rejectWrongAliases();
     this.leaveOut();
     for (const { map } of this.merges) this.pairsOf(map);
@@ -59,6 +64,8 @@ export class Source implements Tree {
    * @throws InputError with every syntax error and duplicate key, or where aliases stand for too much.
    */
   static parse(file: string, text: string, origin?: Origin): Source {
+    const plain = readPlain(text);
+    if (plain !== undefined) return new Source(file, text, plain.root, plain.lists, origin ?? placesIn(text));
     const lines = new LineCounter();
     const documents = parsed(file, text, lines);
     const errors = documents.flatMap((document) => document.errors);
@@ -67,11 +74,7 @@ export class Source implements Tree {
     if (second !== undefined) findings.push(secondDocument(file, lines, second));
     if (document === undefined) findings.push(emptyFile(file));
     if (findings.length > 0 || document === undefined) throw new InputError(findings);
-    return new Source(file, text, document, origin ?? ((offset) => lines.linePos(offset)));
-  }
-
-  get root(): Node | null {
-    return this.document.contents;
+    return new Source(file, text, document.contents, undefined, origin ?? ((offset) => lines.linePos(offset)));
   }
 
   edit(): TextEditor {
@@ -91,6 +94,7 @@ export class Source implements Tree {
   /** The text with its changes made. It must be YAML: what is not is a defect of the editor, never something to write. */
   write(editor: TextEditor): string {
     const text = editor.apply();
+    if (isPlain(text)) return text;
     const error = parseDocuments(text, new LineCounter()).flatMap((document) => document.errors)[0];
     if (error !== undefined) throw this.invalid(error.message);
     return text;
@@ -149,10 +153,10 @@ export class Source implements Tree {
   }
 
   /** One walk instead of `alias.resolve()`, which searches the whole document for each alias. */
-  private indexTree(): boolean {
+  private indexTree(): PlainText["lists"] {
     const current = new Map<string, Anchored>();
     const votes = { indented: 0, flush: 0 };
-    visit(this.document, {
+    visit(this.root, {
       Alias: (_, alias, path) => {
         this.hasAliases = true;
         if (path.some((parent) => isCollection(parent) && parent.flow === true)) this.inFlow.add(alias);
@@ -177,7 +181,7 @@ export class Source implements Tree {
         this.countListStyle(pair, votes);
       },
     });
-    return votes.indented > votes.flush;
+    return votes;
   }
 
   private linkAlias(alias: Alias, entry: Anchored | undefined): void {
@@ -199,7 +203,7 @@ export class Source implements Tree {
   private leaveOut(): void {
     if (!this.leavesOut) return;
     // All first: an alias may stand for what lies in a value that is left out.
-    visit(this.document, {
+    visit(this.root, {
       Map: (_, map) => {
         if (map.items.some(({ key }) => isLeftOut(key))) this.written.set(map, map.items);
       },
@@ -222,7 +226,7 @@ export class Source implements Tree {
       findings.push(this.aliasFinding(alias, `expected an anchor &${alias.source} before its use, found none`));
     }
     if (findings.length === 0) {
-      const excess = weigh(this.document.contents, (alias) => this.targets.get(alias));
+      const excess = weigh(this.root, (alias) => this.targets.get(alias));
       findings.push(...excess.map(({ alias, message }) => this.aliasFinding(alias, message)));
     }
     if (findings.length > 0) throw new InputError(findings);
@@ -247,6 +251,23 @@ function parsed(file: string, text: string, lines: LineCounter): Document.Parsed
     const { line, col } = lines.linePos(error.offset);
     throw new InputError([{ file, line, col, path: "(document)", message: TOO_DEEP }]);
   }
+}
+
+/** The place of an offset; the lines are found when the first one is asked for. */
+function placesIn(text: string): Origin {
+  let lines: LineCounter | undefined;
+  return (offset) => {
+    if (lines === undefined) {
+      lines = new LineCounter();
+      for (let start = 0; start !== -1; start = nextLine(text, start)) lines.addNewLine(start);
+    }
+    return lines.linePos(offset);
+  };
+}
+
+function nextLine(text: string, start: number): number {
+  const stop = text.indexOf("\n", start);
+  return stop === -1 ? -1 : stop + 1;
 }
 
 function secondDocument(file: string, lines: LineCounter, document: Document.Parsed): Finding {
