@@ -54,3 +54,10 @@ export async function run(args: readonly string[], stdin = ""): Promise<Run> {
   const code = await runProgram(args, io);
   return { code, stdout: out.join(""), stderr: err.join("") };
 }
+
+/** Lowers a fixture with its options, and with a module's path that is the same everywhere. */
+export function lowerFixture(fixture: Fixture): Promise<Run> {
+  const remote = fixture.options.includes("--wasm-remote");
+  const module = remote ? [] : ["--wasm", WASM_IN_GOLDEN];
+  return run(["lower", fixture.input, "--no-check", ...module, ...fixture.options]);
+}

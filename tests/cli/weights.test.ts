@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RouteSettings } from "../../cli/lower/settings.js";
-import { sharesOf, type Share } from "../../cli/choose/weights.js";
+import { fractionOf, sharesOf, type Share } from "../../cli/choose/weights.js";
 
 type Weights = Record<string, number>;
 
@@ -91,6 +91,43 @@ test("so is a cluster that is listed twice in a row", () => {
   ]);
 });
 
+test("names that are the same when joined are other picks", () => {
+  const groups = [
+    { a: 50, ab: 50 },
+    { bc: 50, c: 50 },
+  ];
+  expect(sharesIn(settings(groups))).toHaveLength(2);
+});
+
+test("a route that keeps its first cluster for retries has the first group in every share's slots", () => {
+  const route = { ...settings([{ a: 50, b: 50 }, { c: 1 }]), refresh_cluster_on_retry: false };
+  expect(sharesIn(route).map(({ slots }) => slots.map(({ defaultCluster }) => defaultCluster))).toEqual([
+    ["a", "a"],
+    ["b", "b"],
+  ]);
+});
+
+test("attempts past the last group stay on it, and what else a slot has is kept", () => {
+  const slot = { defaultCluster: "", otherClusters: ["b"], open: true, count: 2 };
+  expect(sharesIn(settings([{ a: 50, b: 50 }]), [slot, {}]).map(({ slots }) => slots)).toEqual([
+    [
+      { defaultCluster: "a", otherClusters: [], open: false, count: 2 },
+      { defaultCluster: "a", otherClusters: [], open: false },
+    ],
+    [
+      { defaultCluster: "b", otherClusters: [], open: false, count: 2 },
+      { defaultCluster: "b", otherClusters: [], open: false },
+    ],
+  ]);
+});
+
+test("a share says its fraction in the route's match, and the last one none", () => {
+  expect(sharesIn(settings([{ a: 25, b: 75 }])).map(fractionOf)).toEqual([
+    { runtime_fraction: { default_value: { numerator: 25, denominator: "HUNDRED" } } },
+    {},
+  ]);
+});
+
 test("ten shares are worth it, eleven are not", () => {
   const equal = (count: number) =>
     Object.fromEntries(range(0, count).map((index) => [`c${index}`, index === 0 ? 109 - 9 * count : 9]));
@@ -98,8 +135,8 @@ test("ten shares are worth it, eleven are not", () => {
   expect(sharesOf(settings([equal(11)]))).toBe("it would become 11 routes, more than 10");
 });
 
-function sharesIn(route: RouteSettings): Share[] {
-  const shares = sharesOf(route);
+function sharesIn(route: RouteSettings, slots?: Parameters<typeof sharesOf>[1]): Share[] {
+  const shares = sharesOf(route, slots);
   if (typeof shares === "string") throw new Error(shares);
   return shares;
 }
@@ -120,6 +157,13 @@ test.each<[string, RouteSettings, string]>([
   ],
   ["more shares than are worth it", settings([MANY]), "it would become 20 routes"],
   ["a weight that is none", settings([{ a: -1, b: 101 }]), "the sum of its weights"],
+  [
+    "attempts that avoid what was used",
+    { ...settings([{ a: 50, b: 50 }]), avoid_tried_clusters: true },
+    "attempts avoid clusters",
+  ],
+  ["a weight of 0", settings([{ a: 0, b: 100 }]), "the sum of its weights"],
+  ["a weight that is no integer", settings([{ a: 0.5, b: 99.5 }]), "the sum of its weights"],
   ["the random value from a header", settings([{ a: 50, b: 50 }], { header_name: "x" }), "from a header"],
   ["the random value from hash policies", settings([{ a: 50, b: 50 }], { use_hash_policy: true }), "hash policies"],
   ["an override", settings([{ a: 50, b: 50 }], { override_metadata_namespace: "n" }), "override"],
