@@ -11,6 +11,8 @@ interface Scene {
   /** How the attempts are answered, in order. */
   plays: Play[];
   headers?: Record<string, string>;
+  /** What happened before. */
+  before?: (gateway: LlmGateway) => Promise<void>;
   moral: string;
 }
 
@@ -51,6 +53,12 @@ const SCENES: Scene[] = [
     headers: { "x-tenant": "hospital" },
     moral: "Its chain is vendor_c, then vendor_b: its requests never leave for vendor_a.",
   },
+  {
+    title: "Both models of vendor_a have answered 529 a moment ago",
+    plays: [200],
+    before: overloadVendorA,
+    moral: "They cool down: no attempt is wasted on them, and vendor_b sees its own host, path and key.",
+  },
 ];
 
 const TOLD: Readonly<Record<string, string>> = {
@@ -61,14 +69,33 @@ const TOLD: Readonly<Record<string, string>> = {
   stop: "500, do not retry",
 };
 
-/** Starts the scenario, with short times for the reader's sake. */
+/** Starts the scenario, with short times for the reader's sake, and a status of its own that clusters cool down by. */
 export function startLlmGateway(version: string): Promise<LlmGateway> {
-  return LlmGateway.start(version, { replace: [["per_try_timeout: 10s", "per_try_timeout: 1s"]] });
+  const replace = [
+    ["per_try_timeout: 10s", "per_try_timeout: 1s"],
+    ["{statuses: [429], base: 10s}", "{statuses: [529], base: 10s}"],
+  ] as const;
+  return LlmGateway.start(version, { replace });
+}
+
+/** Until the workers know that both models cool down. */
+async function overloadVendorA({ url, vendors }: LlmGateway): Promise<void> {
+  for (const model of ["vendor_a_large", "vendor_a_small"]) vendors.moods.set(model, 529);
+  let calls = 0;
+  await waitFor("vendor_a to cool down", async () => {
+    const call = `overload-${calls++}`;
+    await (await fetch(url, { method: "POST", body: "{}", headers: { [CALL_HEADER]: call } })).text();
+    return vendors.visitsOf(call)[0]?.cluster === "vendor_b";
+  });
+  vendors.moods.clear();
 }
 
 /** Sends one request for each scene, then shows what operators see of them. */
 export async function tellGateway(gateway: LlmGateway): Promise<void> {
-  for (const [index, scene] of SCENES.entries()) await play(gateway, scene, index + 1);
+  for (const [index, scene] of SCENES.entries()) {
+    await scene.before?.(gateway);
+    await play(gateway, scene, index + 1);
+  }
   await showLogs(gateway);
   await showCounters(gateway);
 }

@@ -8,6 +8,8 @@ export const ROUTE_METADATA = encode("xds\0route_metadata");
 export const VIRTUAL_HOST_NAME = encode("xds\0virtual_host_name");
 export const VIRTUAL_HOST_METADATA = encode("xds\0virtual_host_metadata");
 export const CLUSTER_NAME = encode("xds\0cluster_name");
+/** The cluster of the attempt's host, where `lower` has its endpoints name it: another than the route's if that is an aggregate. */
+export const HOST_CLUSTER = encode("xds\0upstream_host_metadata\0filter_metadata\0attempt_router\0cluster");
 export const ATTEMPT_COUNT_ATTRIBUTE = encode("upstream\0request_attempt_count");
 export const RESPONSE_CODE_DETAILS = encode("response\0code_details");
 /** When the request began, in nanoseconds since 1970. */

@@ -5,7 +5,7 @@ import { ByteBuffer } from "../byte-buffer";
 import { Bytes, NOTHING, View, encode } from "../bytes";
 import { TextMatch, TextMatchKind } from "../decide/text-match";
 import { Host } from "../host/host";
-import { ATTEMPTS_KEY, CLUSTER_NAME, RESPONSE_CODE_DETAILS } from "../host/names";
+import { ATTEMPTS_KEY, CLUSTER_NAME, HOST_CLUSTER, RESPONSE_CODE_DETAILS } from "../host/names";
 import { writeState } from "./slots";
 
 /** Bytes of the longest record. */
@@ -51,7 +51,7 @@ function contains(part: string): TextMatch {
 export function recordAttempt(host: Host, elapsed: u64, timeout: u32): void {
   readRecord(host);
   if (isPending()) setOutcome(timeout > 0 && elapsed + slackOf(timeout) >= timeout ? TIMEOUT : RESET);
-  addEntry(host);
+  addEntry(host, host.property(HOST_CLUSTER, value) || host.property(CLUSTER_NAME, value));
   writeRecord(host);
 }
 
@@ -77,7 +77,7 @@ export function recordEnd(host: Host): void {
   const pending = isPending();
   if (pending && outcome.length > 0) setOutcome(outcome);
   if (hasNone) {
-    addEntry(host);
+    addEntry(host, host.property(CLUSTER_NAME, value));
     setOutcome(NO_HOST);
   } else if (!pending) return;
   writeRecord(host);
@@ -122,11 +122,12 @@ function lastByte(): u8 {
   return part.length > 0 ? part.at(part.length - 1) : 0;
 }
 
-function addEntry(host: Host): void {
-  if (lastByte() == POINT) return;
-  value.set(0, 0);
-  const named = host.property(CLUSTER_NAME, value);
-  if (text.length + value.length + ROOM <= MAX_LENGTH) {
+// Adds an entry for the cluster that `value` names, if it does.
+function addEntry(host: Host, named: bool): void {
+  if (!named) value.set(0, 0);
+  if (lastByte() == POINT) {
+    // Nothing more fits.
+  } else if (text.length + value.length + ROOM <= MAX_LENGTH) {
     if (text.length > 0) text.add(NEXT_ENTRY);
     const start = text.length;
     if (named) text.addView(value);

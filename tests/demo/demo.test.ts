@@ -60,6 +60,7 @@ test("tells the story of the gateway", async () => {
     [ofA, "vendor_a_small", "vendor_b", "vendor_c"],
     [ofA],
     ["vendor_c", "vendor_b"],
+    ["vendor_b"],
   ]);
   expect(demo.stdout.match(/^ {2}\{"attempt/gm)).toHaveLength(5);
   expect(demo.stdout).toContain('envoy_llm_gateway_requests{group="vendor_b"');

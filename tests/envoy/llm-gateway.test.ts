@@ -17,6 +17,10 @@ const PRIVATE: Record<string, string[]> = {
 const A = /^vendor_a_(large|small)$/;
 const SMALL = "vendor_a_small";
 
+const SHORT_TRY = ["per_try_timeout: 10s", "per_try_timeout: 1s"] as const;
+
+const NONE_COOLS = ["{statuses: [429], base: 10s}", "{statuses: [599]}"] as const;
+
 interface Told {
   status: number;
   body: string;
@@ -28,8 +32,7 @@ describe.each(versions)("the LLM gateway on Envoy %s", (version) => {
   let calls = 0;
 
   beforeAll(async () => {
-    const replace = [["per_try_timeout: 10s", "per_try_timeout: 1s"]] as const;
-    gateway = await LlmGateway.start(version, { replace });
+    gateway = await LlmGateway.start(version, { replace: [SHORT_TRY, NONE_COOLS] });
   });
   afterAll(() => gateway.stop());
 
@@ -98,6 +101,38 @@ describe.each(versions)("the LLM gateway on Envoy %s", (version) => {
     expect(lines.at(-1)).toMatchObject({ attempts: record, group: "vendor_c", status: 200 });
   });
 });
+
+describe.each(versions)("the LLM gateway on Envoy %s, while vendor_a cools down", (version) => {
+  test("is not asked: its models are passed over, and the host's vendor gets what is its own", async () => {
+    const gateway = await LlmGateway.start(version, { replace: [SHORT_TRY] });
+    let calls = 0;
+    const ask = async (play: string): Promise<Visit[]> => {
+      const call = String(calls++);
+      const headers = { [PLAY_HEADER]: play, [CALL_HEADER]: call, authorization: "key-of-client" };
+      expect(await (await fetch(gateway.url, { method: "POST", body: "{}", headers })).text()).toContain("data:");
+      const visits = gateway.vendors.visitsOf(call);
+      visits.forEach(seesItsOwn);
+      return visits;
+    };
+    try {
+      const models = ["vendor_a_large", "vendor_a_small"];
+      await waitFor("both models to cool down", async () => {
+        await ask("429,200");
+        const cooling = await Promise.all(models.map((model) => gateway.envoy.admin.stat(ejections(model))));
+        return cooling.every((count) => count === 1);
+      });
+      await waitFor("the workers to know", async () => (await ask("200"))[0]?.cluster === "vendor_b");
+      expectClusters(await ask("reset,200"), ["vendor_b", "vendor_b"]);
+      // The error in its stream counts as 429, so vendor_b cools down, too.
+      expect((await ask("error,200"))[0]?.cluster).toBe("vendor_b");
+      await waitFor("the workers to know", async () => (await ask("200"))[0]?.cluster === "vendor_c");
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
+const ejections = (cluster: string) => `cluster.${cluster}.outlier_detection.ejections_active`;
 
 function expectClusters(visits: readonly Visit[], clusters: readonly (string | RegExp)[]): void {
   expect(visits.map(({ attempt }) => attempt)).toEqual(clusters.map((_, index) => index + 1));

@@ -4,7 +4,7 @@ import type { Cursor } from "../../yaml/cursor.js";
 import type { Json } from "../../yaml/scalar.js";
 import { messageJson, canonicalJson } from "../settings.js";
 import { readMember } from "../members.js";
-import { whyNotMarkable } from "../providers/members.js";
+import { whyNotMarkable } from "../host-marks.js";
 import { HTTP_PROTOCOL_OPTIONS, TYPE } from "../types.js";
 
 /** What Envoy takes from the aggregate for whichever cluster has the host, so that it must be the same for all. */

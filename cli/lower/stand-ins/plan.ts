@@ -16,6 +16,7 @@ import { pairOf } from "../../yaml/edit.js";
 import type { Json } from "../../yaml/scalar.js";
 import type { Editor, Tree } from "../../yaml/tree.js";
 import { needingFactor } from "../composite-form.js";
+import { markEndpoints } from "../host-marks.js";
 import { changeItems } from "../lists.js";
 import { OVERPROVISIONING, readMember, takesFactor } from "../members.js";
 import { TYPE } from "../types.js";
@@ -50,6 +51,8 @@ class Planner {
   private readonly added = new Map<string, Json>();
   /** What the first route of a specifier says, by the specifier's offset. */
   private readonly specifiers = new Map<number, Picking>();
+  /** Clusters whose hosts may serve attempts that are another's. */
+  private readonly marked = new Set<string>();
   /** Clusters on which one healthy host shall be enough. */
   private readonly factored = new Set<string>();
   /** What clusters cool down by. */
@@ -68,6 +71,10 @@ class Planner {
       for (const host of virtualHosts) for (const route of host.routes) this.planRoute(route, host);
     }
     // The inner messages first: both edits may be at the end of the same line.
+    for (const name of this.marked) {
+      const cluster = this.clusters.get(name);
+      if (cluster !== undefined) markEndpoints(cluster, name, this.plan.editor);
+    }
     for (const name of this.factored) this.writeFactor(name);
     for (const [name, coolDown] of this.cooling) {
       const cluster = this.clusters.get(name);
@@ -160,6 +167,7 @@ class Planner {
       if (map !== undefined && pair !== undefined)
         this.plan.editor.replacePair(map, pair, "cluster_name", cluster.name);
       else if (map !== undefined) this.plan.editor.touch(map);
+      for (const name of clusters) this.marked.add(name);
       this.keepOnHealthyHosts(clusters, coolDown);
     }
   }
