@@ -52,7 +52,10 @@ test("a good config has no finding", () => {
 test("a provider's host is the server name and the authority of its cluster", () => {
   const tls = (name: string): object => ({
     name,
-    typed_config: { "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext" },
+    typed_config: {
+      "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+      common_tls_context: { validation_context: { trusted_ca: { filename: "ca.pem" } } },
+    },
   });
   const clusterOf = (settings: object): object => ({
     transport_socket: tls("envoy.transport_sockets.tls"),
@@ -61,7 +64,8 @@ test("a provider's host is the server name and the authority of its cluster", ()
   const codes = (settings: object): string[] =>
     findingsOf(stringify({ clusters: { a: clusterOf(settings), b: clusterOf(settings) } })).map(({ code }) => code);
   expect(codes({ host: "vendor.example" })).toEqual([]);
-  expect(codes({ path_prefix: "/v1" })).toEqual(["no-sni", "no-sni"]);
+  const nameless = ["certificate-not-checked", "no-sni"];
+  expect(codes({ path_prefix: "/v1" })).toEqual([...nameless, ...nameless]);
 });
 
 const scenarios = new URL("../../envoy-config/", import.meta.url);

@@ -17,7 +17,7 @@ export const defaultRetryBreaker: Check = {
         .map((cluster) => ({
           at: cluster,
           message: `cluster ${quoted(cluster.name?.value ?? "")} is the first of a chain, and has no max_retries: 3 concurrent retries`,
-          fix: "write circuit_breakers: {thresholds: [{max_retries: 1000}]} into the cluster, or a retry_budget",
+          fix: "write circuit_breakers: {thresholds: [{max_retries: 1000}]} into the cluster",
         })),
     );
   },

@@ -1,5 +1,6 @@
 import type { Check } from "../check.js";
 import { quoted } from "../context.js";
+import { metadataWriters } from "../metadata-writers.js";
 
 export const overrideNeverWritten: Check = {
   code: "override-never-written",
@@ -10,8 +11,7 @@ export const overrideNeverWritten: Check = {
     return context.fallbacks.flatMap(({ attempts, managers }) => {
       const { override } = attempts;
       if (override === undefined || managers.length === 0) return [];
-      const filters = managers.flatMap((manager) => manager.chain?.filters ?? []);
-      if (filters.some(({ name, type }) => !SILENT.some((word) => `${name} ${type ?? ""}`.includes(word)))) return [];
+      if (metadataWriters(managers).length > 0) return [];
       return [
         {
           at: override,
@@ -22,6 +22,3 @@ export const overrideNeverWritten: Check = {
     });
   },
 };
-
-/** Filters that write no metadata which they were not told to. */
-const SILENT = ["router", "cors", "fault", "buffer", "health_check", "compressor", "attempt_router", "csrf", "gzip"];

@@ -16,6 +16,7 @@ type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
 interface ProcessingRequest {
   request_headers?: { headers: { headers: { key: string; raw_value: Buffer }[] } };
+  request_body?: object;
 }
 
 type ProcessingResponse = GrpcObject | object;
@@ -23,7 +24,7 @@ type ProcessingResponse = GrpcObject | object;
 /** What a processor does with a request: the dynamic metadata by namespace, or undefined for none. */
 export type ChooseMetadata = (headers: ReadonlyMap<string, string>) => { [namespace: string]: Json } | undefined;
 
-/** A gRPC server of Envoy's external processing API that answers request headers with dynamic metadata. */
+/** A gRPC server of Envoy's external processing API that answers request headers, or a body, with dynamic metadata. */
 export class ExtProcServer {
   private constructor(
     private readonly server: Server,
@@ -46,11 +47,11 @@ export class ExtProcServer {
 }
 
 function serve(call: ServerDuplexStream<ProcessingRequest, ProcessingResponse>, choose: ChooseMetadata): void {
-  call.on("data", ({ request_headers }: ProcessingRequest) => {
+  call.on("data", ({ request_headers, request_body }: ProcessingRequest) => {
     const lines = request_headers?.headers.headers ?? [];
     const metadata = choose(new Map(lines.map(({ key, raw_value }) => [key, raw_value.toString()])));
     call.write({
-      request_headers: { response: {} },
+      [request_body ? "request_body" : "request_headers"]: { response: {} },
       ...(metadata && { dynamic_metadata: struct(metadata) }),
     });
   });
